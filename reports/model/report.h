@@ -1,0 +1,192 @@
+// The report: what every producer fills in and every view, form and gate reads. Field for field the JSON of
+// reports/schema/; strings are UTF-8; an empty optional is left out of the JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace capgate::reports {
+
+inline constexpr const char* kSchema = "capgate-report/1";
+
+enum class Verdict { pass, fail, inconclusive };
+enum class Severity { error, warning, note };
+enum class Phase { warmup, capture, replay, step, source };
+
+// Why a run proves nothing, and the command that would make it prove something.
+struct Reason {
+  std::string text;
+  std::string remedy;
+  bool operator==(const Reason&) const = default;
+};
+
+struct Tool {
+  std::string name = "capgate";
+  std::string version;
+  std::string component;  // detector | static_checks | engine | merge
+};
+
+struct Run {
+  std::vector<std::string> argv;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  bool stopped_by_user = false;
+  double wall_s = 0;
+};
+
+struct Input {
+  std::string component, digest, verdict;
+};
+
+// Which program the report speaks of. `more` holds what a producer adds (code_digest, driver_branch, …).
+struct Subject {
+  std::string program, build_id, source_digest, code_digest, config_digest, mode, sm, driver_branch;
+  std::vector<std::string> buckets;
+  std::optional<int> devices;
+  std::map<std::string, std::string> more;
+};
+
+struct Gpu {
+  int index = 0;
+  std::string name, sm;
+};
+
+struct Environment {
+  std::vector<Gpu> gpus;
+  std::string driver, cuda_runtime, cupti_path, cupti_version, host;
+  std::optional<std::string> python, torch;
+};
+
+struct ProcessCoverage {
+  int64_t pid = 0;
+  std::optional<int> rank;
+  std::string argv0;
+  bool attached = false;
+  uint64_t events = 0, events_dropped = 0;
+};
+
+struct RegionCoverage {
+  std::string name;
+  std::string source;  // nvtx | capgate.h | lint
+  uint64_t occurrences = 0;
+};
+
+struct Coverage {
+  std::string kind;   // capture | eager | source | "" (nothing judged)
+  std::string cupti;  // attached | held-by:NAME | unavailable | "" (not a run)
+  std::vector<ProcessCoverage> processes;
+  uint64_t captures_completed = 0, captures_empty = 0, captures_failed = 0, captures_open = 0, replays = 0;
+  std::vector<RegionCoverage> regions;
+  std::optional<uint64_t> files_parsed, files_failed;
+  std::vector<std::string> not_checked;
+};
+
+struct CaptureNode {
+  uint64_t id = 0;
+  std::string kind;    // kernel | memcpy | memset | host | alloc | free | event-record | event-wait | graph | empty | …
+  std::string stream;  // label ("s0"), empty when unknown
+  std::string name;    // kernel name, or what is copied
+};
+
+struct Capture {
+  std::string id, process;
+  std::optional<std::string> bucket;
+  std::string stream, mode, thread, result;  // result: completed | empty | failed:<error> | open
+  int device = 0;
+  std::vector<CaptureNode> nodes;
+  std::vector<std::pair<uint64_t, uint64_t>> edges;
+  bool straight_line = false;
+  double duration_us = 0;
+  uint64_t replays = 0;
+};
+
+struct Location {
+  std::string file;  // relative to the repository or package root where there is one
+  int line = 0;
+  std::optional<int> column;
+  std::string function;
+  bool operator==(const Location&) const = default;
+};
+
+struct SourceLine {
+  int line = 0;
+  std::string text;
+};
+
+struct Frame {
+  std::string language;  // python | native
+  std::string file;      // empty when unknown
+  int line = 0;
+  std::string function, module;
+  bool inlined = false;
+};
+
+struct Stack {
+  std::string role;  // call | allocated | captured | freed | forked | origin
+  std::vector<Frame> frames;
+};
+
+struct FlowStep {
+  std::string file;
+  int line = 0;
+  std::string message;
+};
+
+struct Suppressed {
+  std::string reason;
+  std::string origin;  // "model.cpp:12" | "suppressions.txt:3" | "capgate_allow"
+};
+
+struct Violation {
+  std::string id;    // filled by finish()
+  std::string rule;  // a rule of the catalogue
+  Severity severity = Severity::error;
+  std::string message;  // one line, what happened here
+  std::string hint;     // the fix; finish() takes the catalogue's where empty
+  std::vector<std::string> evidence;  // runtime | static
+  Phase phase = Phase::capture;
+  std::optional<std::string> api, result;
+  uint64_t count = 1;
+  std::vector<int64_t> processes;
+  std::optional<uint64_t> bytes;
+  std::optional<double> blocked_us;
+  std::optional<std::string> capture, stream, thread;
+  std::optional<int> device;
+  Location location;
+  std::vector<SourceLine> source;
+  std::vector<Stack> stacks;
+  std::vector<FlowStep> flow;
+  std::map<std::string, std::string> details;
+  std::optional<Suppressed> suppressed;
+  std::optional<std::string> baseline;  // new | known
+};
+
+struct Summary {
+  uint64_t errors = 0, warnings = 0, notes = 0, suppressed = 0;
+  std::map<std::string, uint64_t> by_rule;
+};
+
+struct Report {
+  std::string schema = kSchema;
+  Tool tool;
+  Verdict verdict = Verdict::inconclusive;
+  std::vector<Reason> reasons;
+  std::optional<Run> run;
+  std::vector<Input> inputs;
+  Subject subject;
+  Environment environment;
+  Coverage coverage;
+  std::map<std::string, double> metrics;
+  std::vector<Capture> captures;
+  std::vector<Violation> violations;
+  Summary summary;
+};
+
+// Fills what follows from the rest: ids, hints, order of violations, summary, verdict. A producer calls it last.
+void finish(Report& report);
+
+}  // namespace capgate::reports
