@@ -1,0 +1,339 @@
+// The raw trace: what the preloaded library writes and everything after it reads. One file a process, append-only,
+// written through a shared mapping, so that what was written survives a crash, _exit and SIGKILL of the program.
+//
+// Layout: FileHeader, then chunks of FileHeader::chunk_bytes, each claimed by one thread (fetch_add on next_chunk) and filled
+// by it alone. Records stand one behind another in a chunk, 8-byte aligned. A record is valid once its `bytes` is non-zero:
+// the writer fills the body first and stores `bytes` last (release). Zero ends a chunk. `seq` is one counter for the whole
+// process and orders the records of all threads; a reader sorts by it.
+//
+// A CallRecord is written when the call is entered (result == kPending) and patched in place when it returns, so a call that
+// never came back is visible as such.
+//
+// Plain data only: this header is shared by the preloaded library, which may use nothing but libc.
+#pragma once
+
+#include <stdint.h>
+
+namespace capgate::trace {
+
+inline constexpr char kMagic[8] = {'C', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kChunkMagic = 0x4b484347;  // "GCHK"
+inline constexpr int32_t kPending = INT32_MIN;       // CallRecord::result of a call that has not returned
+inline constexpr int32_t kNoDevice = -1;
+
+enum class FileState : uint32_t { open = 1, closed = 2, gave_up = 3, detached = 4 };
+
+struct FileHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;  // offset of the first chunk
+  uint32_t chunk_bytes;
+  uint32_t pid;
+  uint32_t ppid;
+  uint32_t state;  // FileState
+  uint64_t start_realtime_ns;
+  uint64_t start_monotonic_ns;
+  uint64_t next_chunk;  // number of chunks claimed
+  uint64_t events;      // records written
+  uint64_t dropped;     // records that found no room
+  uint64_t seq;         // last sequence number handed out
+  uint64_t limit_bytes;
+  uint64_t reserved[8];
+};
+
+struct ChunkHeader {
+  uint32_t magic;
+  uint32_t tid;
+  uint32_t index;
+  uint32_t reserved;
+};
+
+enum class RecordType : uint16_t {
+  none = 0,
+  meta = 1,           // MetaRecord: a fact about the process
+  string = 2,         // StringRecord: an interned string
+  stack = 3,          // StackRecord: raw native return addresses
+  python_stack = 4,   // StringRecord layout: text as _Py_DumpTraceback writes it, innermost first
+  module = 5,         // ModuleRecord: a mapped object
+  call = 6,           // CallRecord: one CUDA call
+  region = 7,         // RegionRecord: NVTX or capgate.h range
+  mark = 8,           // MarkRecord: bucket, allow, eager break
+  stream = 9,         // ObjectRecord
+  context = 10,       // ObjectRecord
+  module_load = 11,   // ObjectRecord: CUDA module loaded or unloaded (resource callback)
+  graph = 12,         // ObjectRecord: graph made, destroyed, cloned
+  exec = 13,          // ObjectRecord: executable graph made or destroyed
+  node = 14,          // NodeRecord: a node made while capturing (resource callback)
+  capture = 15,       // CaptureRecord: one finished or failed capture
+  graph_node = 16,    // GraphNodeRecord: one node of a finished capture, with its parameters
+  graph_edge = 17,    // GraphEdgeRecord
+  thread = 18,        // ThreadRecord: a thread's name
+  counter = 19,       // CounterRecord: calls outside everything judged, written at exit and now and then
+  end = 20,           // EndRecord: the program reached exit
+  pointer = 21,       // PointerRecord: registration or mapping state that no call record tells
+};
+
+struct RecordHeader {
+  uint32_t bytes;  // whole record, header included, multiple of 8; stored last
+  uint16_t type;   // RecordType
+  uint16_t flags;
+  uint64_t seq;
+};
+
+// flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state" (attached |
+// held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N" (name|sm|uuid), "python",
+// "python.lines" (why Python lines are missing, else empty), "torch", "nvtx" (how ranges are seen), "gave-up", "rank",
+// "env.NAME", "setting.NAME", "nested-tool".
+struct MetaRecord {
+  RecordHeader h;
+  uint32_t key_bytes;
+  uint32_t value_bytes;
+  // char key[key_bytes], value[value_bytes], padding
+};
+
+struct StringRecord {
+  RecordHeader h;
+  uint32_t id;  // never 0; ids of strings and of Python stacks are separate
+  uint32_t bytes;
+  // char text[bytes], padding
+};
+
+struct StackRecord {
+  RecordHeader h;
+  uint32_t id;  // never 0
+  uint32_t count;
+  // uint64_t ip[count], innermost first, each a return address (subtract 1 before looking it up)
+};
+
+struct ModuleRecord {
+  RecordHeader h;
+  uint64_t start, end;  // executable mapping
+  uint64_t bias;        // load address: file address = ip - bias
+  uint32_t build_id_bytes;
+  uint32_t path_bytes;
+  // uint8_t build_id[build_id_bytes]; char path[path_bytes]; padding
+};
+
+// What a call is, whatever its spelling (_v2, _ptsz, runtime or driver).
+enum class Family : uint16_t {
+  other = 0,
+  stream_sync,     // cudaStreamSynchronize, cuStreamSynchronize
+  event_sync,
+  device_sync,     // cudaDeviceSynchronize, cudaThreadSynchronize, cuCtxSynchronize
+  stream_query,
+  event_query,
+  memcpy_sync,     // every synchronous copy: 1D, 2D, 3D, peer, symbol, array
+  memcpy_async,
+  memset_sync,
+  memset_async,
+  alloc_device,    // cudaMalloc, pitch, 3D, array, managed, cuMemCreate
+  free_device,
+  alloc_async,     // stream-ordered
+  free_async,
+  alloc_host,      // pinned
+  free_host,
+  host_register,
+  host_unregister,
+  vmm,             // cuMemMap, Unmap, SetAccess, address reserve and free
+  launch,          // kernel launches of every kind, cooperative and Ex included
+  host_func,       // cudaLaunchHostFunc, cudaStreamAddCallback
+  capture_begin,
+  capture_end,
+  capture_mode,    // cudaThreadExchangeStreamCaptureMode
+  capture_info,    // legal queries of the capture's state
+  event_create,
+  event_destroy,
+  event_record,
+  event_elapsed,
+  stream_wait,     // cudaStreamWaitEvent
+  stream_create,
+  stream_destroy,
+  graph_create,
+  graph_destroy,
+  graph_instantiate,
+  graph_exec_update,
+  graph_exec_destroy,
+  graph_launch,
+  graph_upload,
+  module_load,     // modules and libraries, JIT links included
+  module_unload,
+  symbol_load,     // cuModuleGetFunction, cuLibraryGetKernel, cudaGetFuncBySymbol and kin: may load lazily
+  func_attribute,  // legal always
+  prefetch,        // cudaMemPrefetchAsync and kin
+  mem_pool,        // trim, attributes, export
+  graph_mem_trim,
+  device_control,  // set device, reset, limits, flags, cache configuration
+  peer,            // enable, disable peer access; IPC
+  stream_memop,    // wait and write value
+  external,        // external memory and semaphores, GL/D3D interop
+  query,           // attribute, occupancy, pointer, property queries: legal always
+  profiler,
+  count
+};
+
+enum CallFlag : uint32_t {
+  kNested = 1u << 0,           // made inside another watched call of the same thread (a driver call of a runtime call)
+  kPerThreadStream = 1u << 1,  // _ptsz / _ptds: a null stream means the thread's own
+  kInCallback = 1u << 2,       // made in a host function or stream callback
+  kHasStreamArg = 1u << 3,
+  kStackTruncated = 1u << 4,
+  kFrameworkIgnored = 1u << 5,
+  kCapturing = 1u << 6,        // the stream given was capturing at enter
+  kLegacyStream = 1u << 7,     // goes to the legacy default stream (null stream, or implied by a synchronous call)
+  kEnterMissed = 1u << 8,      // only the exit was seen
+};
+
+// cuPointerGetAttribute's answer, as far as the rules need it.
+enum class Memory : uint8_t { unknown = 0, pageable = 1, pinned = 2, device = 3, managed = 4, array = 5, registered = 6 };
+
+// Where a host address lies; tells a stack array from the heap.
+enum class HostPlace : uint8_t { unknown = 0, stack = 1, heap = 2, module_data = 3, mapping = 4 };
+
+struct CallRecord {
+  RecordHeader h;        // seq: at enter
+  uint64_t seq_end;      // at exit; 0 while pending
+  uint64_t t_begin_ns;   // CLOCK_MONOTONIC
+  uint64_t t_end_ns;     // 0 while pending
+  uint32_t domain;       // CUPTI_CB_DOMAIN_DRIVER_API 1, RUNTIME_API 2
+  uint32_t cbid;
+  uint32_t name;         // string id: the API's name as CUPTI spells it
+  uint32_t flags;        // CallFlag
+  uint16_t family;       // Family
+  uint8_t thread_mode;   // the thread's interaction mode: 0 global, 1 thread-local, 2 relaxed
+  uint8_t capture_status;  // of the stream given, at enter: CUstreamCaptureStatus; 255 not asked
+  int32_t result;        // cudaError_t / CUresult; kPending
+  uint32_t stack;        // id, 0 none taken
+  uint32_t python_stack;
+  int32_t device;        // the current context's device
+  uint32_t label;        // string id: kernel or symbol name
+  uint64_t context;
+  uint64_t stream;       // handle as given
+  uint64_t capture_id;   // CUDA's id of the sequence that stream captures to, 0 none
+  uint64_t object;       // event, graph, executable graph, module, function, by family
+  uint64_t object2;      // second one: source graph, node
+  uint64_t dst, src;     // copies, memsets (dst), frees (dst), maps
+  uint64_t bytes;
+  uint64_t arg;          // copy kind, capture mode, allocation/wait/record/instantiate flags, new thread mode
+  uint64_t out;          // filled at exit: pointer, stream, event, graph, executable graph; old mode
+  uint8_t dst_memory, src_memory;  // Memory
+  uint8_t dst_place, src_place;    // HostPlace
+  int32_t stream_device; // device of the stream given, kNoDevice unknown
+  uint32_t grid[3];      // launches
+  uint32_t block[3];
+  uint32_t outer_name;   // of a nested call: string id of the outermost watched call
+  uint32_t reserved;
+};
+
+enum class RegionOp : uint16_t { push = 1, pop = 2, start = 3, stop = 4 };
+enum class RegionSource : uint16_t { nvtx = 1, capgate_h = 2 };
+
+struct RegionRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint16_t op;      // RegionOp
+  uint16_t source;  // RegionSource
+  uint32_t name;    // string id
+  uint32_t domain;  // string id, 0 the default domain
+  uint32_t stack;
+  uint64_t range;   // start/stop pair
+};
+
+enum class MarkOp : uint16_t {
+  bucket_push = 1, bucket_pop, allow_begin, allow_end, break_begin, break_end, expect_fail, detach
+};
+
+struct MarkRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint16_t op;  // MarkOp
+  uint16_t reserved;
+  uint32_t a;   // string id: bucket name, rule, break name
+  uint32_t b;   // string id: reason
+  uint32_t stack;
+};
+
+enum class ObjectOp : uint16_t { made = 1, destroyed = 2, cloned = 3, loaded = 4, unloaded = 5 };
+
+struct ObjectRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint16_t op;  // ObjectOp
+  uint16_t reserved;
+  int32_t device;
+  uint64_t object;
+  uint64_t other;    // context of a stream; source graph of a clone or executable
+  uint64_t flags;    // stream: CUstream_flags (1 non-blocking); module: bytes
+  uint64_t call_seq; // the call that it happened in, 0 none
+};
+
+struct NodeRecord {
+  RecordHeader h;
+  uint64_t graph, node;
+  uint64_t call_seq;
+  uint32_t kind;  // CUgraphNodeType
+  uint32_t reserved;
+};
+
+struct CaptureRecord {  // written at the end of a capture, before its nodes
+  RecordHeader h;
+  uint64_t begin_seq, end_seq;  // of the begin and end calls
+  uint64_t capture_id;
+  uint64_t stream;
+  uint64_t graph;               // 0 when it failed
+  uint64_t nodes, edges;        // real counts, even when the records below were cut
+  uint32_t truncated;           // parameters left out for want of room or because another capture was open
+  int32_t result;
+};
+
+struct GraphNodeRecord {
+  RecordHeader h;
+  uint64_t graph, node;
+  uint32_t kind;        // CUgraphNodeType
+  uint32_t name;        // string id: kernel name
+  uint64_t func;        // kernel: handle of its function
+  uint32_t grid[3], block[3], shared_bytes, param_bytes;
+  uint64_t dst, src, bytes;        // copies, memsets
+  uint64_t context;
+  int32_t device;
+  uint8_t dst_memory, src_memory, dst_place, src_place;
+  uint32_t param_count;
+  uint32_t param_layout;           // 1: param_count × {uint32 offset, uint32 size} stand before the bytes
+  // layout, uint8_t params[param_bytes], padding
+};
+
+struct GraphEdgeRecord {
+  RecordHeader h;
+  uint64_t graph, from, to;
+};
+
+struct ThreadRecord {
+  RecordHeader h;
+  uint32_t tid;
+  uint32_t name;  // string id
+};
+
+struct CounterRecord {
+  RecordHeader h;
+  uint32_t name;  // string id: "call:cudaMemcpy", "unknown-cbid:driver:812", "pool-bytes", …
+  uint32_t reserved;
+  uint64_t value;   // calls
+  uint64_t bytes;   // their bytes where that means something
+  uint64_t blocked_ns;
+};
+
+struct PointerRecord {
+  RecordHeader h;
+  uint64_t start, bytes;
+  uint32_t memory;  // Memory
+  uint32_t reserved;
+};
+
+struct EndRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint32_t how;  // 1 exit handlers ran, 2 detached on request
+  uint32_t reserved;
+};
+
+}  // namespace capgate::trace
