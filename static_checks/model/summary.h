@@ -1,0 +1,86 @@
+// What one unit tells the others: which function calls which, and what in them a capture would refuse. The
+// second phase joins these by USR, so that a region in one file reaches a wait in another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "static_checks/model/finding.h"
+
+namespace capgate::lint {
+
+// What stands between a call and a capture. Any one of them makes the call clean in a region for the rules it
+// names in rules.md: code that runs only when nothing is captured, the capture-mode push/pop idiom, an eager
+// break.
+struct Guards {
+  bool not_capturing = false;  // behind a test of cudaStreamIsCapturing / cudaStreamGetCaptureInfo
+  bool relaxed_mode = false;   // between cudaThreadExchangeStreamCaptureMode(relaxed) and its restoration
+  bool eager_break = false;    // between capgate_eager_break_begin and _end
+  bool operator==(const Guards&) const = default;
+};
+template <class A>
+void fields(A& archive, Guards& v) {
+  archive(v.not_capturing, v.relaxed_mode, v.eager_break);
+}
+
+// A call to a function that this unit may not have the body of.
+struct CallSite {
+  std::string callee_usr;
+  std::string callee;  // qualified name, for messages
+  Place place;
+  Guards guards;
+};
+template <class A>
+void fields(A& archive, CallSite& v) {
+  archive(v.callee_usr, v.callee, v.place, v.guards);
+}
+
+// A finding that becomes true if a region reaches the function it is in. `finding.region` is empty and its
+// flow holds only the steps inside the function; the second phase puts the call path before them.
+struct LatentFinding {
+  Finding finding;
+  Guards guards;
+};
+template <class A>
+void fields(A& archive, LatentFinding& v) {
+  archive(v.finding, v.guards);
+}
+
+// A function with a body in this unit (user sources only).
+struct FunctionSummary {
+  std::string usr;
+  std::string name;  // qualified
+  Place place;
+  bool internal = false;     // internal linkage: its USR means nothing in another unit
+  std::string not_analysed;  // why, when a region reaching it must make the run inconclusive; else empty
+  std::vector<CallSite> calls;
+  std::vector<LatentFinding> latent;
+};
+template <class A>
+void fields(A& archive, FunctionSummary& v) {
+  archive(v.usr, v.name, v.place, v.internal, v.not_analysed, v.calls, v.latent);
+}
+
+// A call that leaves a region of this unit for a function whose body is not here: where the second phase goes
+// on.
+struct RegionExit {
+  std::string region;          // Region::name
+  std::vector<FlowStep> path;  // from the region's begin to the call, call steps included
+  CallSite call;
+};
+template <class A>
+void fields(A& archive, RegionExit& v) {
+  archive(v.region, v.path, v.call);
+}
+
+struct UnitSummary {
+  std::string main_file;
+  std::vector<FunctionSummary> functions;
+  std::vector<RegionExit> exits;
+};
+template <class A>
+void fields(A& archive, UnitSummary& v) {
+  archive(v.main_file, v.functions, v.exits);
+}
+
+}  // namespace capgate::lint
