@@ -1,0 +1,162 @@
+// The capgate program: finds the subcommand, and turns wrong usage into one sentence and exit code 2.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/commands.h"
+#include "cli/registered_commands.h"  // generated: CAPGATE_COMMANDS, CAPGATE_VERSION
+
+namespace capgate::cli {
+
+#define CAPGATE_DECLARE_COMMAND(name) void register_##name(CLI::App& app, int& exit_code);
+CAPGATE_COMMANDS(CAPGATE_DECLARE_COMMAND)
+#undef CAPGATE_DECLARE_COMMAND
+
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> all;
+  std::vector<std::string> program;
+  ColorMode color = ColorMode::automatic;
+};
+
+CommandLine& line() {
+  static CommandLine instance;
+  return instance;
+}
+
+ColorMode parse_color(const std::string& word) {
+  if (word == "always") return ColorMode::always;
+  return word == "never" ? ColorMode::never : ColorMode::automatic;
+}
+
+// As CLI11 wants it: empty, or what is wrong.
+std::string is_color(const std::string& word) {
+  if (word == "auto" || word == "always" || word == "never") return "";
+  return "is auto, always or never, not '" + word + "'";
+}
+
+std::string exit_codes() {
+  return "Exit codes:\n"
+         "  " +
+         std::to_string(kExitPass) +
+         "    pass, or done\n"
+         "  " +
+         std::to_string(kExitFail) +
+         "    fail: an error (with --fail-on warning: or a warning)\n"
+         "  " +
+         std::to_string(kExitInconclusive) +
+         "    inconclusive; also wrong usage and bad input\n"
+         "  " +
+         std::to_string(kExitProgramError) +
+         "    audit: inconclusive only because the program itself ended with an error\n"
+         "  " +
+         std::to_string(kExitInterrupted) + "  a second Ctrl-C\n";
+}
+
+int run(int argc, char** argv) {
+  line().all.assign(argv, argv + argc);
+
+  CLI::App app{
+      "Finds everything that would stop a CUDA decode step from being captured into a graph, or that would\n"
+      "make its replay silently wrong, and names the line."};
+  app.name("capgate");
+  app.set_version_flag("--version", std::string("capgate ") + CAPGATE_VERSION, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.add_option_function<std::string>(
+         "--color", [](const std::string& word) { line().color = parse_color(word); },
+         "Colour: auto (only on a terminal, not under NO_COLOR), always or never")
+      ->check(is_color, "")
+      ->type_name("WHEN");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(exit_codes() + "\n`capgate COMMAND --help` tells a command's options.");
+
+  int exit_code = kExitPass;
+#define CAPGATE_REGISTER_COMMAND(name) register_##name(app, exit_code);
+  CAPGATE_COMMANDS(CAPGATE_REGISTER_COMMAND)
+#undef CAPGATE_REGISTER_COMMAND
+
+  // CLI11 would read a program's own `--` and option-like words; what stands behind the first `--` is not
+  // ours to read.
+  std::vector<std::string> ours;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--") {
+      line().program.assign(argv + i + 1, argv + argc);
+      break;
+    }
+    ours.emplace_back(argv[i]);
+  }
+  std::vector<std::string> reversed(ours.rbegin(), ours.rend());  // the order that CLI11 wants
+
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::Success& wish) {  // --help, --version
+    return app.exit(wish);
+  } catch (const CLI::ParseError& error) {
+    if (argc == 1) {
+      std::fputs(app.help().c_str(), stderr);
+      return kExitInconclusive;
+    }
+    const auto chosen = app.get_subcommands();
+    std::string sentence = error.what();
+    const auto word =
+        std::find_if(ours.begin(), ours.end(), [](const std::string& w) { return w.empty() || w[0] != '-'; });
+    if (error.get_name() == "RequiredError" && chosen.empty()) {
+      sentence = word == ours.end() ? "which command?" : "there is no command '" + *word + "'";
+    }
+    std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+    complain(sentence);
+    std::fprintf(stderr, "Run `capgate %s--help` for the options.\n",
+                 chosen.empty() ? "" : (chosen.front()->get_name() + " ").c_str());
+    return kExitInconclusive;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+ColorMode color_mode() {
+  return line().color;
+}
+
+bool use_color(int fd) {
+  switch (line().color) {
+    case ColorMode::always:
+      return true;
+    case ColorMode::never:
+      return false;
+    case ColorMode::automatic:
+      break;
+  }
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* term = std::getenv("TERM");
+  if (term != nullptr && std::string_view(term) == "dumb") return false;
+  return isatty(fd) == 1;
+}
+
+const std::vector<std::string>& program_words() {
+  return line().program;
+}
+
+const std::vector<std::string>& command_line() {
+  return line().all;
+}
+
+void complain(const std::string& sentence) {
+  std::fprintf(stderr, "capgate: %s\n", sentence.c_str());
+}
+
+}  // namespace capgate::cli
+
+int main(int argc, char** argv) {
+  return capgate::cli::run(argc, argv);
+}
