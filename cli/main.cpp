@@ -107,10 +107,13 @@ int run(int argc, char** argv) {
     }
     const auto chosen = app.get_subcommands();
     std::string sentence = error.what();
-    const auto word =
-        std::find_if(ours.begin(), ours.end(), [](const std::string& w) { return w.empty() || w[0] != '-'; });
+    std::string word;
+    for (size_t i = 0; i < ours.size() && word.empty(); ++i) {
+      const bool is_value = i > 0 && ours[i - 1] == "--color";
+      if (!is_value && !ours[i].empty() && ours[i][0] != '-') word = ours[i];
+    }
     if (error.get_name() == "RequiredError" && chosen.empty()) {
-      sentence = word == ours.end() ? "which command?" : "there is no command '" + *word + "'";
+      sentence = word.empty() ? "which command?" : "there is no command '" + word + "'";
     }
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
     complain(sentence);
