@@ -1,0 +1,43 @@
+// The rule catalogue as code. Its only source is rules.toml, from which the build makes the table and
+// docs/rules/.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace capgate::reports {
+
+struct Rule {
+  std::string_view id;
+  std::string_view title;      // a few words: "the host waits for the device"
+  std::string_view fault;      // what is judged, one paragraph
+  std::string_view why;        // why it bites, one or more paragraphs
+  std::string_view in_region;  // the severity inside a capture or a marked region, in words
+  std::string_view a_step;     // the severity once a step, between two launches of one graph, in words
+  std::string_view hint;       // the fix in one line: the default hint of a violation
+  std::string_view fix;        // how to fix it, one or more paragraphs
+  std::string_view language;   // of the example: cpp | python
+  std::string_view bad, good;  // the example
+  std::span<const std::string_view> seen_by;  // runtime | static | engine
+  std::span<const std::string_view> related;  // ids
+};
+
+// In the catalogue's order.
+std::span<const Rule> rules();
+
+// Null when no rule has that id.
+const Rule* find_rule(std::string_view id);
+
+// The place in the catalogue; unknown rules come after all others.
+size_t rule_order(std::string_view id);
+
+// Ids that somebody may have meant, best first, at most three.
+std::vector<std::string_view> near_rules(std::string_view word);
+
+// `unknown rule "host-snyc"; did you mean host-sync?`
+std::string unknown_rule(std::string_view word);
+
+}  // namespace capgate::reports

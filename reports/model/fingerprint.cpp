@@ -1,0 +1,58 @@
+#include "reports/model/fingerprint.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "reports/digest/sha256.h"
+
+namespace capgate::reports {
+
+std::string path_key(std::string_view file) {
+  for (const std::string_view root : {"site-packages/", "dist-packages/"})
+    if (const size_t at = file.rfind(root); at != std::string_view::npos)
+      file.remove_prefix(at + root.size());
+  while (file.substr(0, 2) == "./") file.remove_prefix(2);
+  return std::string(file);
+}
+
+std::string callee_key(const Violation& violation) {
+  const auto callee = violation.details.find("callee");
+  std::string key = callee != violation.details.end() ? callee->second : violation.api.value_or("");
+  for (const std::string_view suffix : {"_ptsz", "_ptds"})
+    if (key.ends_with(suffix)) key.resize(key.size() - suffix.size());
+  const size_t version = key.rfind("_v");
+  if (version != std::string::npos && version + 2 < key.size() &&
+      std::all_of(key.begin() + static_cast<long>(version) + 2, key.end(),
+                  [](char c) { return c >= '0' && c <= '9'; }))
+    key.resize(version);
+  return key;
+}
+
+void fill_ids(Report& report) {
+  auto& all = report.violations;
+  std::vector<std::string> keys;
+  keys.reserve(all.size());
+  for (const auto& violation : all)
+    keys.push_back(violation.rule + '\0' + path_key(violation.location.file) + '\0' +
+                   function_key(violation.location.function) + '\0' + callee_key(violation));
+
+  // The ordinal follows the order in the file, whatever order the producer found things in.
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const auto place = [&](size_t i) {
+      const auto& v = all[i];
+      return std::tuple(std::string_view(keys[i]), v.location.line, v.location.column.value_or(0), v.phase,
+                        std::string_view(v.message), v.capture, v.processes, i);
+    };
+    return place(a) < place(b);
+  });
+  std::map<std::string_view, int> ordinals;
+  for (const size_t i : order)
+    all[i].id = sha256_hex(keys[i] + '\0' + std::to_string(ordinals[keys[i]]++)).substr(0, 16);
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,25 @@
+// The identity of a violation across machines, edits and kinds of evidence: no line number is in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+// A function's name without return type, parameters, template arguments, clone suffixes and lambda numbers,
+// so that the names of a demangler, of a compiler's front end and of Python's frames compare.
+std::string function_key(std::string_view function);
+
+// A path without the part that differs between machines: what stands before site-packages/ or dist-packages/,
+// or "./".
+std::string path_key(std::string_view file);
+
+// What is called: details["callee"], else the API without its variant suffixes (_v2, _ptsz, _ptds).
+std::string callee_key(const Violation& violation);
+
+// Fills every id: 16 hex digits of the SHA-256 of rule, path, function, callee and the ordinal among equals.
+void fill_ids(Report& report);
+
+}  // namespace capgate::reports

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <tuple>
+
+#include "reports/catalogue/catalogue.h"
+#include "reports/model/fingerprint.h"
+#include "reports/model/report.h"
+#include "reports/model/verdict.h"
+
+namespace capgate::reports {
+namespace {
+
+void fill_hints(Report& report) {
+  for (auto& violation : report.violations)
+    if (violation.hint.empty())
+      if (const Rule* rule = find_rule(violation.rule)) violation.hint = rule->hint;
+}
+
+// The order in which somebody should read them: what counts first, then what killed a capture (all that
+// follows in that capture is its consequence), then by rule and place.
+void sort_violations(Report& report) {
+  const auto rank = [](const Violation& v) {
+    const bool killed =
+        v.phase == Phase::capture && v.result && *v.result != "cudaSuccess" && *v.result != "0";
+    return std::tuple(v.suppressed.has_value(), v.severity, !killed, rule_order(v.rule),
+                      std::string_view(v.location.file), v.location.line, v.location.column.value_or(0),
+                      std::string_view(v.id));
+  };
+  std::stable_sort(report.violations.begin(), report.violations.end(),
+                   [&](const Violation& a, const Violation& b) { return rank(a) < rank(b); });
+}
+
+void summarise(Report& report) {
+  Summary summary;
+  for (const auto& violation : report.violations) {
+    if (violation.suppressed) {
+      ++summary.suppressed;
+      continue;
+    }
+    ++(violation.severity == Severity::error     ? summary.errors
+       : violation.severity == Severity::warning ? summary.warnings
+                                                 : summary.notes);
+    ++summary.by_rule[violation.rule];
+  }
+  report.summary = std::move(summary);
+}
+
+void add_reasons(Report& report) {
+  const auto add = [&](const Reason& reason) {
+    if (std::find(report.reasons.begin(), report.reasons.end(), reason) == report.reasons.end())
+      report.reasons.push_back(reason);
+  };
+  if (report.run)
+    if (const auto reason = program_error(*report.run)) add(*reason);
+  if (report.reasons.empty())
+    if (const auto reason = missing_proof(report)) add(*reason);
+}
+
+}  // namespace
+
+void finish(Report& report) {
+  fill_hints(report);
+  fill_ids(report);
+  sort_violations(report);
+  summarise(report);
+  add_reasons(report);
+  report.verdict = verdict_of(report);
+}
+
+}  // namespace capgate::reports

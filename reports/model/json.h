@@ -1,0 +1,20 @@
+// The report as JSON: reports/schema/capgate-report-1.schema.json, keys in a fixed order, byte for byte the
+// same for the same report.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+// Ends with a newline. Bytes that are no UTF-8 become U+FFFD; a number that is not finite is written as 0.
+std::string to_json(const Report& report);
+
+// Never crashes, whatever the text. The error starts with `source_name` and says what is wrong and at which
+// key.
+Result<Report> from_json(std::string_view text, std::string_view source_name);
+
+}  // namespace capgate::reports

@@ -1,0 +1,78 @@
+#include "reports/model/json_cursor.h"
+
+namespace capgate::reports {
+namespace {
+
+std::string_view found(const Cursor::Json& value) {
+  switch (value.type()) {
+    case Cursor::Json::value_t::null:
+      return "null";
+    case Cursor::Json::value_t::object:
+      return "an object";
+    case Cursor::Json::value_t::array:
+      return "a list";
+    case Cursor::Json::value_t::string:
+      return "text";
+    case Cursor::Json::value_t::boolean:
+      return "true or false";
+    case Cursor::Json::value_t::number_float:
+      return "a number with a fraction";
+    case Cursor::Json::value_t::number_integer:
+      return "a negative number";
+    default:
+      return "a number";
+  }
+}
+
+}  // namespace
+
+std::string Cursor::path() const {
+  if (!parent_) return "";
+  const std::string above = parent_->path();
+  if (key_.data() == nullptr) return above + "[" + std::to_string(index_) + "]";
+  return above.empty() ? std::string(key_) : above + "." + std::string(key_);
+}
+
+void Cursor::say(std::string_view sentence) const {
+  if (failed()) return;
+  const std::string where = path();
+  error_ = where.empty() ? std::string(sentence) : where + ": " + std::string(sentence);
+}
+
+void Cursor::fail(std::string_view expected) const {
+  say("expected " + std::string(expected) + ", found " + std::string(found(value_)));
+}
+
+bool Cursor::expect_object() const {
+  if (value_.is_object()) return !failed();
+  fail("an object");
+  return false;
+}
+
+void Cursor::each(const std::function<void(const Cursor&)>& visit) const {
+  if (!value_.is_array()) return fail("a list");
+  for (size_t i = 0; i < value_.size() && !failed(); ++i) visit(Cursor(value_[i], *this, i));
+}
+
+void Cursor::read(std::string& out) const {
+  if (!value_.is_string()) return fail("text");
+  out = value_.get_ref<const std::string&>();
+}
+
+void Cursor::read(bool& out) const {
+  if (!value_.is_boolean()) return fail("true or false");
+  out = value_.get<bool>();
+}
+
+void Cursor::read(double& out) const {
+  if (!value_.is_number()) return fail("a number");
+  out = value_.get<double>();
+}
+
+void Cursor::read(std::pair<uint64_t, uint64_t>& out) const {
+  if (!value_.is_array() || value_.size() != 2) return fail("a pair of node ids");
+  Cursor(value_[0], *this, size_t{0}).read(out.first);
+  Cursor(value_[1], *this, size_t{1}).read(out.second);
+}
+
+}  // namespace capgate::reports

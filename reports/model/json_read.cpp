@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <array>
+
+#include "reports/model/json.h"
+#include "reports/model/json_cursor.h"
+#include "reports/model/names.h"
+
+namespace capgate::reports {
+namespace {
+
+// The parser itself is iterative, but whoever walks a value later is not: deep nesting is refused before it
+// is built.
+constexpr int kDeepest = 64;
+struct TooDeep {};
+
+void read(const Cursor& at, Reason& out) {
+  at.get("text", out.text);
+  at.get("remedy", out.remedy);
+}
+
+void read(const Cursor& at, Run& out) {
+  at.get("argv", out.argv);
+  at.get("exit_code", out.exit_code);
+  at.get("signal", out.signal);
+  at.get("stopped_by_user", out.stopped_by_user);
+  at.get("wall_s", out.wall_s);
+}
+
+void read(const Cursor& at, Subject& out) {
+  at.get("program", out.program);
+  at.get("build_id", out.build_id);
+  at.get("source_digest", out.source_digest);
+  at.get("code_digest", out.code_digest);
+  at.get("config_digest", out.config_digest);
+  at.get("mode", out.mode);
+  at.get("buckets", out.buckets);
+  at.get("sm", out.sm);
+  at.get("devices", out.devices);
+  at.get("driver_branch", out.driver_branch);
+  static constexpr std::array<std::string_view, 10> kKnown{
+      "program", "build_id", "source_digest", "code_digest",  "config_digest", "mode",
+      "buckets", "sm",       "devices",       "driver_branch"};
+  for (auto it = at.value().begin(); it != at.value().end(); ++it)
+    if (it->is_string() && std::find(kKnown.begin(), kKnown.end(), it.key()) == kKnown.end())
+      out.more[it.key()] = it->get_ref<const std::string&>();
+}
+
+void read(const Cursor& at, Environment& out) {
+  at.list("gpus", out.gpus, [](const Cursor& gpu, Gpu& to) {
+    gpu.get("index", to.index);
+    gpu.get("name", to.name);
+    gpu.get("sm", to.sm);
+  });
+  at.get("driver", out.driver);
+  at.get("cuda_runtime", out.cuda_runtime);
+  at.object("cupti", [&](const Cursor& cupti) {
+    cupti.get("path", out.cupti_path);
+    cupti.get("version", out.cupti_version);
+  });
+  at.get("host", out.host);
+  at.get("python", out.python);
+  at.get("torch", out.torch);
+}
+
+void read(const Cursor& at, ProcessCoverage& out) {
+  at.get("pid", out.pid);
+  at.get("rank", out.rank);
+  at.get("argv0", out.argv0);
+  at.get("attached", out.attached);
+  at.get("events", out.events);
+  at.get("events_dropped", out.events_dropped);
+}
+
+void read(const Cursor& at, Coverage& out) {
+  at.get("kind", out.kind);
+  at.get("cupti", out.cupti);
+  at.list("processes", out.processes, [](const Cursor& item, ProcessCoverage& to) { read(item, to); });
+  at.get("captures_completed", out.captures_completed);
+  at.get("captures_empty", out.captures_empty);
+  at.get("captures_failed", out.captures_failed);
+  at.get("captures_open", out.captures_open);
+  at.get("replays", out.replays);
+  at.list("regions", out.regions, [](const Cursor& item, RegionCoverage& to) {
+    item.get("name", to.name);
+    item.get("source", to.source);
+    item.get("occurrences", to.occurrences);
+  });
+  at.get("files_parsed", out.files_parsed);
+  at.get("files_failed", out.files_failed);
+  at.get("not_checked", out.not_checked);
+}
+
+void read(const Cursor& at, Capture& out) {
+  at.get("id", out.id);
+  at.get("process", out.process);
+  at.get("bucket", out.bucket);
+  at.get("stream", out.stream);
+  at.get("device", out.device);
+  at.get("mode", out.mode);
+  at.get("thread", out.thread);
+  at.get("result", out.result);
+  at.list("nodes", out.nodes, [](const Cursor& item, CaptureNode& to) {
+    item.get("id", to.id);
+    item.get("kind", to.kind);
+    item.get("stream", to.stream);
+    item.get("name", to.name);
+  });
+  at.get("edges", out.edges);
+  at.get("straight_line", out.straight_line);
+  at.get("duration_us", out.duration_us);
+  at.get("replays", out.replays);
+}
+
+void read(const Cursor& at, Frame& out) {
+  at.get("language", out.language);
+  at.get("file", out.file);
+  at.get("line", out.line);
+  at.get("function", out.function);
+  at.get("module", out.module);
+  at.get("inlined", out.inlined);
+}
+
+void read(const Cursor& at, Violation& out) {
+  at.get("id", out.id);
+  at.get("rule", out.rule);
+  at.word("severity", out.severity, severity_named, "error, warning, note");
+  at.get("message", out.message);
+  at.get("hint", out.hint);
+  at.get("evidence", out.evidence);
+  at.word("phase", out.phase, phase_named, "warmup, capture, replay, step, source");
+  at.get("api", out.api);
+  at.get("result", out.result);
+  at.get("count", out.count);
+  at.get("processes", out.processes);
+  at.get("bytes", out.bytes);
+  at.get("blocked_us", out.blocked_us);
+  at.get("capture", out.capture);
+  at.get("device", out.device);
+  at.get("stream", out.stream);
+  at.get("thread", out.thread);
+  at.object("location", [&](const Cursor& location) {
+    location.get("file", out.location.file);
+    location.get("line", out.location.line);
+    location.get("column", out.location.column);
+    location.get("function", out.location.function);
+  });
+  at.list(
+      "source", out.source,
+      [](const Cursor& line, SourceLine& to) {
+        line.get("line", to.line);
+        line.get("text", to.text);
+      },
+      false);
+  at.list("stacks", out.stacks, [](const Cursor& stack, Stack& to) {
+    stack.get("role", to.role);
+    stack.list("frames", to.frames, [](const Cursor& frame, Frame& into) { read(frame, into); });
+  });
+  at.list(
+      "flow", out.flow,
+      [](const Cursor& step, FlowStep& to) {
+        step.get("file", to.file);
+        step.get("line", to.line);
+        step.get("message", to.message);
+      },
+      false);
+  at.get("details", out.details);
+  at.optional_object("suppressed", [&](const Cursor& suppressed) {
+    auto& to = out.suppressed.emplace();
+    suppressed.get("reason", to.reason);
+    suppressed.get("origin", to.origin);
+  });
+  at.get("baseline", out.baseline);
+}
+
+void read(const Cursor& at, Report& out) {
+  at.object("tool", [&](const Cursor& tool) {
+    tool.get("name", out.tool.name);
+    tool.get("version", out.tool.version);
+    tool.get("component", out.tool.component);
+  });
+  at.word("verdict", out.verdict, verdict_named, "pass, fail, inconclusive");
+  at.list("reasons", out.reasons, [](const Cursor& item, Reason& to) { read(item, to); });
+  at.optional_object("run", [&](const Cursor& run) { read(run, out.run.emplace()); });
+  at.list("inputs", out.inputs, [](const Cursor& item, Input& to) {
+    item.get("component", to.component);
+    item.get("digest", to.digest);
+    item.get("verdict", to.verdict);
+  });
+  at.object("subject", [&](const Cursor& subject) { read(subject, out.subject); });
+  at.object("environment", [&](const Cursor& environment) { read(environment, out.environment); });
+  at.object("coverage", [&](const Cursor& coverage) { read(coverage, out.coverage); });
+  at.get("metrics", out.metrics);
+  at.list("captures", out.captures, [](const Cursor& item, Capture& to) { read(item, to); });
+  at.list("violations", out.violations, [](const Cursor& item, Violation& to) { read(item, to); });
+  at.object("summary", [&](const Cursor& summary) {
+    summary.get("errors", out.summary.errors);
+    summary.get("warnings", out.summary.warnings);
+    summary.get("notes", out.summary.notes);
+    summary.get("suppressed", out.summary.suppressed);
+    summary.get("by_rule", out.summary.by_rule);
+  });
+}
+
+Error at_byte(std::string_view text, std::string_view source_name, size_t byte) {
+  if (byte > text.size() || text.empty())
+    return Error{std::string(source_name) + ": ends at byte " + std::to_string(text.size()) +
+                 " in the middle of the JSON; the file is truncated"};
+  const std::string_view before = text.substr(0, byte ? byte - 1 : 0);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const size_t last = before.rfind('\n');
+  const size_t column = before.size() - (last == std::string_view::npos ? 0 : last + 1) + 1;
+  return Error{std::string(source_name) + ":" + std::to_string(line) + ":" + std::to_string(column) +
+               ": not JSON: unexpected text"};
+}
+
+}  // namespace
+
+Result<Report> from_json(std::string_view text, std::string_view source_name) {
+  const std::string source(source_name);
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Error{source + ": is empty; a report was expected"};
+  using Event = nlohmann::ordered_json::parse_event_t;
+  nlohmann::ordered_json parsed;
+  try {
+    parsed = nlohmann::ordered_json::parse(text.begin(), text.end(), [](int depth, Event event, auto&) {
+      const bool opens = event == Event::object_start || event == Event::array_start;
+      if (opens && depth >= kDeepest) throw TooDeep{};
+      return true;
+    });
+  } catch (const TooDeep&) {
+    return Error{source + ": nested over " + std::to_string(kDeepest) + " levels; this is no report"};
+  } catch (const nlohmann::ordered_json::parse_error& error) {
+    return at_byte(text, source_name, error.byte);
+  } catch (const nlohmann::ordered_json::exception&) {
+    return Error{source + ": holds a number that is too large to read"};
+  }
+
+  if (!parsed.is_object()) return Error{source + ": expected an object with the key \"schema\""};
+  const auto schema = parsed.find("schema");
+  if (schema == parsed.end() || !schema->is_string())
+    return Error{source + ": has no \"schema\"; expected " + kSchema};
+  if (*schema != kSchema)
+    return Error{source + ": is of schema \"" + schema->get_ref<const std::string&>().substr(0, 60) +
+                 "\"; this capgate reads " + kSchema};
+  Report report;
+  std::string error;
+  read(Cursor(parsed, error), report);
+  if (!error.empty()) return Error{source + ": " + error};
+  return report;
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,41 @@
+#include "reports/model/names.h"
+
+#include <array>
+
+namespace capgate::reports {
+namespace {
+
+constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
+constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "note"};
+constexpr std::array<std::string_view, 5> kPhases{"warmup", "capture", "replay", "step", "source"};
+
+template <class Enum, size_t N>
+std::optional<Enum> find(const std::array<std::string_view, N>& words, std::string_view word) {
+  for (size_t i = 0; i < N; ++i)
+    if (words[i] == word) return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  return kVerdicts.at(static_cast<size_t>(verdict));
+}
+std::string_view name(Severity severity) {
+  return kSeverities.at(static_cast<size_t>(severity));
+}
+std::string_view name(Phase phase) {
+  return kPhases.at(static_cast<size_t>(phase));
+}
+
+std::optional<Verdict> verdict_named(std::string_view word) {
+  return find<Verdict>(kVerdicts, word);
+}
+std::optional<Severity> severity_named(std::string_view word) {
+  return find<Severity>(kSeverities, word);
+}
+std::optional<Phase> phase_named(std::string_view word) {
+  return find<Phase>(kPhases, word);
+}
+
+}  // namespace capgate::reports

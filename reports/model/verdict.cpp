@@ -1,0 +1,75 @@
+#include "reports/model/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace capgate::reports {
+namespace {
+
+bool counts(const Violation& violation, Severity severity) {
+  return violation.severity == severity && !violation.suppressed;
+}
+
+std::string program_name(const Run& run) {
+  return run.argv.empty() ? "the program" : run.argv.front();
+}
+
+}  // namespace
+
+Verdict verdict_of(const Report& report) {
+  const bool failed =
+      std::any_of(report.violations.begin(), report.violations.end(),
+                  [](const Violation& violation) { return counts(violation, Severity::error); });
+  if (failed) return Verdict::fail;
+  return report.reasons.empty() ? Verdict::pass : Verdict::inconclusive;
+}
+
+std::optional<Reason> program_error(const Run& run) {
+  if (run.stopped_by_user) return std::nullopt;
+  if (run.signal)
+    return Reason{
+        fmt::format("{} died of signal {} ({})", program_name(run), *run.signal, ::strsignal(*run.signal)),
+        "make the program end well on its own, then audit it again"};
+  if (run.exit_code.value_or(0) != 0)
+    return Reason{fmt::format("{} ended with exit code {}", program_name(run), *run.exit_code),
+                  "make the program end with exit code 0 on its own, then audit it again"};
+  return std::nullopt;
+}
+
+std::optional<Reason> missing_proof(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  if (coverage.kind == "capture" || coverage.kind == "eager") {
+    const auto seen_twice = [](const RegionCoverage& region) { return region.occurrences >= 2; };
+    if (coverage.captures_completed > 0 ||
+        std::any_of(coverage.regions.begin(), coverage.regions.end(), seen_twice))
+      return std::nullopt;
+  }
+  if (coverage.kind == "source") {
+    if (coverage.files_failed.value_or(0) > 0)
+      return Reason{fmt::format("{} of the files could not be parsed", *coverage.files_failed),
+                    "see the errors of `capgate lint -p BUILD` and point it at a build folder that compiles"};
+    if (coverage.files_parsed.value_or(0) > 0) return std::nullopt;
+    return Reason{"no file was parsed", "capgate lint -p BUILD, where BUILD holds compile_commands.json"};
+  }
+  return Reason{
+      "nothing was judged: no capture completed and no marked region was seen twice",
+      "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+}
+
+ExitCode exit_code(const Report& report, Severity fail_on, bool audited) {
+  if (report.verdict == Verdict::fail) return kExitFail;
+  if (report.verdict == Verdict::inconclusive) {
+    const auto own = report.run ? program_error(*report.run) : std::nullopt;
+    if (audited && own && report.reasons.size() == 1 && report.reasons.front() == *own)
+      return kExitProgramError;
+    return kExitInconclusive;
+  }
+  const bool warned =
+      std::any_of(report.violations.begin(), report.violations.end(),
+                  [](const Violation& violation) { return counts(violation, Severity::warning); });
+  return fail_on == Severity::warning && warned ? kExitFail : kExitPass;
+}
+
+}  // namespace capgate::reports

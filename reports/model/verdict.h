@@ -1,0 +1,23 @@
+// From faults and reasons to a verdict and an exit code.
+#pragma once
+
+#include "base/exit_code.h"
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+// Fail if there is an unsuppressed error; else inconclusive if there is a reason; else pass.
+Verdict verdict_of(const Report& report);
+
+// The reason of a program that exited non-zero or died of a signal that the user did not send; empty when it
+// ended well. finish() adds it: a producer need not.
+std::optional<Reason> program_error(const Run& run);
+
+// What a pass must rest on and the coverage does not show: a completed capture or a marked region seen twice,
+// or every file parsed. finish() adds it when no producer gave a reason of its own.
+std::optional<Reason> missing_proof(const Report& report);
+
+// Warnings count only under --fail-on warning. `audited`: 3 when the program's own error is the only reason.
+ExitCode exit_code(const Report& report, Severity fail_on = Severity::error, bool audited = false);
+
+}  // namespace capgate::reports
