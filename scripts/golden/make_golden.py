@@ -63,7 +63,7 @@ def _compare(case, got, tokens, weights):
             if name not in own:
                 summary.setdefault("components_without_a_twin", []).append(name)
                 continue
-            scale = float(np.std(own[name])) or 1.0
+            scale = float(np.sqrt(np.mean(np.square(own[name], dtype=np.float64)))) or 1.0
             component = rest.rsplit("/", 1)[0].split(".")
             key = ".".join("L" if part.isdigit() else part for part in component)
             delta = float(np.abs(value.reshape(own[name].shape) - own[name]).max() / scale)

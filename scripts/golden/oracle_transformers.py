@@ -1,6 +1,7 @@
 """The golden data's oracle: transformers' own deepseek_v4, float32, eager attention and experts, on the CPU."""
 
 import os
+import traceback
 
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -28,7 +29,8 @@ def build(case, weights):
     cfg._experts_implementation = "eager"
     model = DeepseekV4ForCausalLM(cfg).float().eval()
     assert model.config._attn_implementation == "eager", model.config._attn_implementation
-    assert getattr(model.config, "_experts_implementation", "eager") == "eager", model.config._experts_implementation
+    if getattr(model.config, "_experts_implementation", "eager") != "eager":
+        model.set_experts_implementation("eager")
 
     target = dict(model.state_dict())
     done = set()
@@ -60,14 +62,19 @@ def build(case, weights):
         theirs = getattr(model.model.rotary_emb, f"{table}_inv_freq").double().numpy()
         ours = rope_frequencies(case["config"], kind)
         assert np.allclose(theirs, ours, rtol=1e-5), f"{table} rope table differs: {theirs} against {ours}"
+        assert getattr(model.model.rotary_emb, f"{table}_attention_scaling", 1.0) == 1.0, f"{table} rope is scaled"
     return model
 
 
 class Recorder:
-    """Takes what passes through the modules of a forward, as numpy arrays over [rows, length, …]."""
+    """Takes what passes through the modules of a forward, as numpy arrays over [rows, length, …].
+
+    A component that cannot be taken (another version's module returns something else) is noted in `trouble` and left
+    out: the logits and the choices are worth having without it.
+    """
 
     def __init__(self, model, case):
-        self.case, self.values, self.handles = case, {}, []
+        self.case, self.values, self.handles, self.trouble = case, {}, [], set()
         self.attention_inputs = []
         put = self.put
         for i, layer in enumerate(model.model.layers):
@@ -105,7 +112,13 @@ class Recorder:
         self.values[name] = value.detach().numpy().copy()
 
     def on(self, module, hook):
-        self.handles.append(module.register_forward_hook(lambda m, x, y, h=hook: (h(m, x, y), None)[1]))
+        def guarded(m, x, y):
+            try:
+                hook(m, x, y)
+            except Exception as error:
+                self.trouble.add(f"{type(m).__name__}: {error!r}")
+
+        self.handles.append(module.register_forward_hook(guarded))
 
     def close(self):
         for handle in self.handles:
@@ -185,9 +198,14 @@ def teacher_forced(case, model, tokens):
     assert len(recorder.attention_inputs) == case["config"]["num_hidden_layers"], "eager_attention_forward was not called"
     out = {"logits": logits, **recorder.choices(rows, length)}
     for p in case["observe"]:
-        for name, value in recorder.observed(p, rows, length).items():
-            out[f"act/{name}/{p}"] = value
+        try:
+            for name, value in recorder.observed(p, rows, length).items():
+                out[f"act/{name}/{p}"] = value
+        except Exception:
+            recorder.trouble.add(traceback.format_exc())
         out[f"act/logits/{p}"] = logits[-1, p]
+    for trouble in sorted(recorder.trouble):
+        print(f"{case['name']}: {trouble}", flush=True)
     return out
 
 
