@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "static_checks/frontend/files.h"
+
 namespace capgate::lint {
 
 std::string take(CXString string) {
@@ -13,10 +15,6 @@ std::string take(CXString string) {
 }
 
 namespace {
-
-bool is_below(const std::string& path, const std::string& dir) {
-  return path.size() > dir.size() && path.compare(0, dir.size(), dir) == 0 && path[dir.size()] == '/';
-}
 
 std::string canonical(CXFile file) {
   std::string path = take(clang_File_tryGetRealPathName(file));

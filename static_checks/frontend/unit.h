@@ -26,6 +26,8 @@ struct Unit {
   std::string main_file;  // canonical absolute path
   std::string root;       // what is the user's lies below; no '/' at the end
   bool cuda = false;      // parsed as CUDA; a host .cpp is plain C++
+  bool per_thread_default_stream =
+      false;  // stream 0 is the thread's own: a launch without a stream is no fault
   std::vector<std::string>
       foreign_dirs;  // canonical folders that are never the user's: the toolkit, the compiler
   std::vector<ParseTrouble> trouble;

@@ -1,0 +1,57 @@
+// Parses one unit and judges the parser's errors by where they are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "static_checks/frontend/functions.h"
+#include "static_checks/frontend/shim.h"
+#include "static_checks/frontend/unit.h"
+#include "static_checks/frontend/unit_command.h"
+#include "static_checks/model/finding.h"
+
+namespace capgate::lint {
+
+// Why what was parsed is not the whole unit: a header not found, an error outside every function, a limit
+// reached. Any one of them makes the run inconclusive.
+struct Incomplete {
+  Place place;         // where the parser met it; no file: the command line
+  std::string text;    // "decode.cu:3: 'nope.h' file not found"
+  std::string remedy;  // what would remove it
+};
+template <class A>
+void fields(A& archive, Incomplete& v) {
+  archive(v.place, v.text, v.remedy);
+}
+
+struct ParsedUnit {
+  std::unique_ptr<Shim> shim;  // owns text that the unit refers to
+  std::unique_ptr<Unit> unit;
+  std::vector<FunctionExtent> functions;
+  std::vector<Incomplete> incomplete;
+  uint64_t errors_in_device_code = 0;  // left aside: clang is no judge of device code
+  uint64_t errors_in_foreign_code =
+      0;  // left aside: bodies of the toolkit and of system headers are not judged
+};
+
+struct ParseSettings {
+  std::string resource_dir;  // clang's own headers
+};
+
+// Runs on the calling thread, in the current folder; needs a stack that grows (worker/main.cpp). The error is
+// the reason why there is no unit at all.
+Result<ParsedUnit> parse_unit(const UnitCommand& command, const ParseSettings& settings);
+
+// One file that went into the unit.
+struct IncludedFile {
+  CXFile file;
+  std::string path;    // canonical
+  std::string folder;  // where the file that includes it is; empty for the main file
+  bool user = false;
+};
+// The main file first; the shim's files are left out.
+std::vector<IncludedFile> included_files(const Unit& unit);
+
+}  // namespace capgate::lint

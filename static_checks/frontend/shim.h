@@ -1,0 +1,28 @@
+// Headers that exist only in the parser's memory, so that the tool works from any folder it is installed in.
+#pragma once
+
+#include <clang-c/Index.h>
+
+#include <string>
+#include <vector>
+
+#include "static_checks/frontend/unit_command.h"
+
+namespace capgate::lint {
+
+inline constexpr const char* kShimDir = "/__capgate_shim";
+
+// The in-memory files of one unit and the arguments that lead to them. Must outlive the translation unit.
+class Shim {
+ public:
+  explicit Shim(const UnitCommand& command);
+  std::vector<CXUnsavedFile> unsaved() const;
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  void add(const std::string& path, std::string text);
+  std::vector<std::pair<std::string, std::string>> files_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace capgate::lint
