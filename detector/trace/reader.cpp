@@ -1,0 +1,155 @@
+#include "detector/trace/reader.h"
+
+#include <cstring>
+
+#include "detector/trace/record_check.h"
+
+namespace capgate::trace {
+namespace {
+
+template <class T>
+T load(const std::byte* data) {
+  T value;
+  std::memcpy(&value, data, sizeof(value));
+  return value;
+}
+
+std::string text_at(const std::byte* data, size_t bytes) {
+  return std::string(reinterpret_cast<const char*>(data), bytes);
+}
+
+std::string hex(const std::byte* data, size_t bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (size_t i = 0; i < bytes; ++i) {
+    out += kDigits[std::to_integer<unsigned>(data[i]) >> 4];
+    out += kDigits[std::to_integer<unsigned>(data[i]) & 15];
+  }
+  return out;
+}
+
+Module module_at(const std::byte* data) {
+  const auto r = load<ModuleRecord>(data);
+  const auto* rest = data + sizeof(r);
+  return {r.start, r.end, r.bias, hex(rest, r.build_id_bytes),
+          text_at(rest + r.build_id_bytes, r.path_bytes)};
+}
+
+class Collector {
+ public:
+  explicit Collector(ProcessTrace& to) : to_(to) {}
+
+  void take(const std::byte* data, uint32_t tid) {
+    const auto header = load<RecordHeader>(data);
+    const auto type = static_cast<RecordType>(header.type);
+    switch (type) {
+      case RecordType::meta: {
+        const auto r = load<MetaRecord>(data);
+        to_.meta.emplace_back(text_at(data + sizeof(r), r.key_bytes),
+                              text_at(data + sizeof(r) + r.key_bytes, r.value_bytes));
+        return;
+      }
+      case RecordType::string:
+      case RecordType::python_stack: {
+        const auto r = load<StringRecord>(data);
+        auto& texts = type == RecordType::string ? to_.strings : to_.python_stacks;
+        texts.emplace(r.id, text_at(data + sizeof(r), r.bytes));
+        return;
+      }
+      case RecordType::stack: {
+        const auto r = load<StackRecord>(data);
+        std::vector<uint64_t> ips(r.count);
+        if (r.count) std::memcpy(ips.data(), data + sizeof(r), r.count * sizeof(uint64_t));
+        to_.stacks.emplace(r.id, std::move(ips));
+        return;
+      }
+      case RecordType::module:
+        to_.modules.push_back(module_at(data));
+        return;
+      case RecordType::call:
+        return add(to_.calls, data, tid, type);
+      case RecordType::region:
+        return add(to_.regions, data, tid, type);
+      case RecordType::mark:
+        return add(to_.marks, data, tid, type);
+      case RecordType::stream:
+      case RecordType::context:
+      case RecordType::module_load:
+      case RecordType::graph:
+      case RecordType::exec:
+        to_.order.push_back({type, static_cast<uint32_t>(to_.objects.size())});
+        to_.objects.push_back({load<ObjectRecord>(data), type, tid});
+        return;
+      case RecordType::node:
+        return add(to_.nodes, data, tid, type);
+      case RecordType::capture:
+        return add(to_.captures, data, tid, type);
+      case RecordType::graph_node:
+        return add(to_.graph_nodes, data, tid, type);
+      case RecordType::graph_edge:
+        return add(to_.graph_edges, data, tid, type);
+      case RecordType::thread:
+        return add(to_.threads, data, tid, type);
+      case RecordType::counter:
+        return add(to_.counters, data, tid, type);
+      case RecordType::pointer:
+        return add(to_.pointers, data, tid, type);
+      case RecordType::end:
+        return add(to_.ends, data, tid, type);
+      case RecordType::none:
+        break;
+    }
+    ++to_.unknown_records;
+  }
+
+ private:
+  template <class Record>
+  void add(std::vector<OnThread<Record>>& list, const std::byte* data, uint32_t tid, RecordType type) {
+    to_.order.push_back({type, static_cast<uint32_t>(list.size())});
+    list.push_back({load<Record>(data), tid});
+  }
+
+  ProcessTrace& to_;
+};
+
+}  // namespace
+
+Result<ProcessTrace> parse_packed(std::span<const std::byte> records, const std::string& name) {
+  ProcessTrace process;
+  Collector collector(process);
+  const auto fault = [&](size_t offset, const std::string& what) {
+    return Error{name + ": byte " + std::to_string(offset) + ": " + what};
+  };
+  uint64_t last_seq = 0;
+  for (size_t offset = 0; offset < records.size();) {
+    const size_t left = records.size() - offset;
+    if (left < 8 + sizeof(RecordHeader)) return fault(offset, "the records end inside one");
+    const auto tid = static_cast<uint32_t>(load<uint64_t>(records.data() + offset));
+    const std::byte* data = records.data() + offset + 8;
+    const auto header = load<RecordHeader>(data);
+    if (header.bytes < sizeof(RecordHeader) || header.bytes % 8 != 0 || header.bytes > left - 8)
+      return fault(offset, "a record of " + std::to_string(header.bytes) + " bytes");
+    if (const auto wrong = record_fault(data, header.bytes); !wrong.empty()) return fault(offset, wrong);
+    if (header.seq < last_seq) return fault(offset, "records out of order");
+    last_seq = header.seq;
+    collector.take(data, tid);
+    offset += 8 + header.bytes;
+  }
+  return process;
+}
+
+ProcessTrace read_process(const RawFile& file) {
+  ProcessTrace process;
+  Collector collector(process);
+  for (const auto& record : file.records) collector.take(file.bytes.data() + record.offset, record.tid);
+  process.pid = file.header.pid;
+  process.ppid = file.header.ppid;
+  process.state = static_cast<FileState>(file.header.state);
+  process.start_realtime_ns = file.header.start_realtime_ns;
+  process.start_monotonic_ns = file.header.start_monotonic_ns;
+  process.events = file.header.events;
+  process.dropped = file.header.dropped;
+  return process;
+}
+
+}  // namespace capgate::trace
