@@ -1,0 +1,184 @@
+#include "reports/settings/frames.h"
+
+#include <algorithm>
+#include <array>
+
+#include "reports/model/fingerprint.h"
+#include "reports/settings/glob.h"
+
+namespace capgate::reports {
+namespace {
+
+constexpr std::array<std::string_view, 75> kNotUser{
+    // CUDA and its libraries, also those of the wheels
+    "libcuda.so*", "libcudart*.so*", "libcublas*.so*", "libcudnn*.so*", "libcufft*.so*", "libcurand*.so*",
+    "libcusolver*.so*", "libcusparse*.so*", "libnccl*.so*", "libnv*.so*", "libcupti*.so*", "libcapgate*.so*",
+    "*/site-packages/nvidia/*", "*/dist-packages/nvidia/*", "*/site-packages/cuda/*",
+    "*/dist-packages/cuda/*", "*/cuda/include/*", "*/cuda-*/include/*", "*/targets/*-linux/include/*",
+    "*/nvidia/*/include/*",
+    // libc, the loader, the compiler's own
+    "libc.so*", "libc-*.so*", "libpthread*.so*", "libm.so*", "libdl.so*", "ld-linux*.so*", "libstdc++.so*",
+    "libgcc_s.so*", "libgomp.so*", "linux-vdso.so*", "*/usr/include/*", "*/include/c++/*", "*/lib/gcc/*",
+    "*/csu/*", "*/sysdeps/*", "_start", "__libc_start*", "__libc_csu*", "start_thread",
+    // torch, Triton, NumPy
+    "libtorch*.so*", "libc10*.so*", "libtriton*.so*", "libcaffe2*.so*", "*/site-packages/torch/*",
+    "*/dist-packages/torch/*", "torch/*", "*/site-packages/triton/*", "*/dist-packages/triton/*", "triton/*",
+    "*/site-packages/numpy/*", "*/dist-packages/numpy/*", "numpy/*", "*/site-packages/torchgen/*",
+    "*/site-packages/functorch/*",
+    // Python itself
+    "libpython*.so*", "*/lib/python3*/*.py", "*/lib-dynload/*", "<frozen *", "_PyEval_*", "Py_BytesMain",
+    "*/Python/*.c", "*/Objects/*.c",
+    // generated code
+    "<string>", "<eval_with_key>*", "<torch_package*", "<unknown>", "<stdin-generated>*",
+    "*/torchinductor_*/*", "*/.triton/cache/*", "*/tmpxft_*", "*.cudafe1.*", "__device_stub__*",
+    "__wrapper__device_stub_*",
+    // capgate's own Python file
+    "*/capgate.py", "capgate.py"};
+
+std::string_view base_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool matches(std::string_view pattern, const Frame& frame) {
+  const bool library = pattern.find(".so") != std::string_view::npos || pattern.starts_with("lib");
+  if (library && pattern.find('/') == std::string_view::npos)
+    return glob_match(pattern, frame.module) || glob_match(pattern, base_name(frame.module));
+  if (pattern.find('/') != std::string_view::npos || pattern.starts_with('<') || pattern.ends_with(".py") ||
+      pattern.find(".cudafe1.") != std::string_view::npos)
+    return glob_match(pattern, frame.file) || glob_match(pattern, frame.module);
+  return glob_match(pattern, frame.function);
+}
+
+bool in_package(std::string_view file) {
+  return file.find("/site-packages/") != std::string_view::npos ||
+         file.find("/dist-packages/") != std::string_view::npos;
+}
+
+// A statically linked CUDA runtime stands in the user's own module: its functions have no line and CUDA's
+// names.
+bool is_static_cuda(const Frame& frame) {
+  if (!frame.file.empty() || frame.language == "python") return false;
+  const std::string_view name = frame.function;
+  const auto capital = [&](size_t at) { return name.size() > at && name[at] >= 'A' && name[at] <= 'Z'; };
+  return (name.starts_with("cuda") && capital(4)) || (name.starts_with("cu") && capital(2)) ||
+         name.starts_with("__cuda") || name.starts_with("libcudart_static_");
+}
+
+// Where Python runs a function: what stands further in is beneath Python, what stands further out is around
+// it.
+bool is_interpreter(const Frame& frame) {
+  const std::string_view module = base_name(frame.module);
+  return module.starts_with("libpython") || module.starts_with("python3") || module == "python" ||
+         frame.function.starts_with("_PyEval_");
+}
+
+bool last_part_is(std::string_view function, std::string_view kernel) {
+  const std::string key = function_key(function), name = function_key(kernel);
+  if (name.empty() || key.empty()) return false;
+  const auto last = [](std::string_view text) {
+    const size_t colon = text.rfind("::");
+    return colon == std::string_view::npos ? text : text.substr(colon + 2);
+  };
+  return last(key) == last(name);
+}
+
+bool is_launch_stub(std::span<const Frame> frames, size_t at, std::string_view kernel) {
+  const Frame& frame = frames[at];
+  if (frame.language == "python") return false;
+  if (!kernel.empty() && last_part_is(frame.function, kernel)) return true;
+  if (at == 0) return false;
+  const std::string_view inner = frames[at - 1].function;
+  if (!inner.starts_with("__device_stub__") && !inner.starts_with("__wrapper__device_stub_")) return false;
+  const std::string key = function_key(frame.function);
+  const size_t colon = key.rfind("::");
+  return inner.find(colon == std::string::npos ? key : key.substr(colon + 2)) != std::string_view::npos;
+}
+
+Location location_of(const Frame& frame) {
+  Location location;
+  location.file = frame.file;
+  location.line = frame.line;
+  location.function = frame.function;
+  return location;
+}
+
+}  // namespace
+
+std::span<const std::string_view> built_in_not_user() {
+  return kNotUser;
+}
+
+bool is_user_frame(const Frame& frame, const FrameSettings& settings) {
+  const auto listed = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](std::string_view pattern) { return matches(pattern, frame); });
+  };
+  if (listed(settings.user)) return true;
+  if (listed(settings.not_user)) return false;
+  if (is_static_cuda(frame) || (frame.language != "python" && is_interpreter(frame))) return false;
+  return std::none_of(kNotUser.begin(), kNotUser.end(), [&](std::string_view pattern) {
+    // The standard library lives beside the packages: what is a package's is judged by the package's own
+    // pattern.
+    if (pattern == "*/lib/python3*/*.py" && in_package(frame.file)) return false;
+    return matches(pattern, frame);
+  });
+}
+
+std::optional<PickedFrame> pick_location(std::span<const Frame> frames, const FrameSettings& settings,
+                                         std::string_view kernel) {
+  if (frames.empty()) return std::nullopt;
+  const auto user = [&](size_t i) {
+    return is_user_frame(frames[i], settings) && !is_launch_stub(frames, i, kernel);
+  };
+  const auto picked = [&](size_t i) { return PickedFrame{i, true, location_of(frames[i])}; };
+
+  const bool has_python = std::any_of(frames.begin(), frames.end(),
+                                      [](const Frame& frame) { return frame.language == "python"; });
+  const bool has_interpreter = std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
+    return frame.language != "python" && is_interpreter(frame);
+  });
+  // Natives beneath Python: up to the interpreter's innermost frame, or, when the stack does not show it, up
+  // to the first Python frame that stands among them.
+  bool beneath = true, seen_native = false;
+  std::optional<size_t> outer_native;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].language == "python") {
+      if (!has_interpreter && seen_native) beneath = false;
+      continue;
+    }
+    seen_native = true;
+    if (has_python && is_interpreter(frames[i])) beneath = false;
+    if (!user(i)) continue;
+    if (beneath) return picked(i);
+    if (!outer_native) outer_native = i;
+  }
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (frames[i].language == "python" && user(i)) return picked(i);
+  if (outer_native) return picked(*outer_native);
+
+  // Nothing is the user's: name the frame from which the libraries were entered, as far as it is known.
+  for (size_t i = frames.size(); i-- > 0;)
+    if (!frames[i].file.empty() && frames[i].line > 0) return PickedFrame{i, false, location_of(frames[i])};
+  return PickedFrame{0, false, location_of(frames[0])};
+}
+
+std::optional<PickedFrame> pick_location(const std::vector<Stack>& stacks, const FrameSettings& settings,
+                                         std::string_view kernel) {
+  if (stacks.empty()) return std::nullopt;
+  const auto call =
+      std::find_if(stacks.begin(), stacks.end(), [](const Stack& stack) { return stack.role == "call"; });
+  return pick_location(call == stacks.end() ? stacks.front().frames : call->frames, settings, kernel);
+}
+
+std::string report_path(std::string_view file, std::string_view repository_root) {
+  while (repository_root.size() > 1 && repository_root.ends_with('/')) repository_root.remove_suffix(1);
+  const bool inside = repository_root.size() > 1 && file.starts_with(repository_root) &&
+                      file.size() > repository_root.size() && file[repository_root.size()] == '/';
+  if (in_package(file))
+    return path_key(file);  // a virtual environment inside the repository is still a package
+  if (inside) return std::string(file.substr(repository_root.size() + 1));
+  return path_key(file);
+}
+
+}  // namespace capgate::reports
