@@ -1,0 +1,84 @@
+"""Wrong usage, help and version of the built capgate program."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+CAPGATE = os.environ["CAPGATE"]
+SOURCE = pathlib.Path(os.environ["CAPGATE_SOURCE"])
+COMMANDS = [name for name in os.environ["CAPGATE_COMMANDS"].split(",") if name]
+
+
+def capgate(*words, **options):
+    return subprocess.run([CAPGATE, *words], capture_output=True, text=True, timeout=60, **options)
+
+
+class Usage(unittest.TestCase):
+    def refused(self, *words):
+        """What stands on stderr after the name: one sentence, then where help is."""
+        done = capgate(*words)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 2, done.stderr)
+        self.assertTrue(lines[0].startswith("capgate: "), done.stderr)
+        self.assertIn("--help", lines[1])
+        return lines[0].removeprefix("capgate: ")
+
+    def test_nothing_at_all_prints_the_help_to_stderr(self):
+        done = capgate()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("Exit codes:", done.stderr)
+
+    def test_an_unknown_command(self):
+        self.assertEqual(self.refused("frobnicate"), "there is no command 'frobnicate'")
+
+    def test_an_unknown_option(self):
+        self.refused("--frobnicate")
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                self.refused(command, "--frobnicate")
+
+    def test_colour(self):
+        self.assertIn("blue", self.refused("--color=blue"))
+
+    def test_version(self):
+        done = capgate("--version")
+        self.assertEqual((done.returncode, done.stdout), (0, f"capgate {os.environ['CAPGATE_VERSION']}\n"))
+
+    def test_help_lists_exactly_the_commands_of_this_build(self):
+        text = capgate("--help").stdout
+        listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.MULTILINE)
+        names = re.findall(r"^  (\S+)", listed.group(1), re.MULTILINE) if listed else []
+        self.assertEqual(names, COMMANDS)
+
+    def test_every_command_has_a_description_and_help(self):
+        text = capgate("--help").stdout
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                self.assertRegex(text, rf"(?m)^  {command}\s+\S")
+                done = capgate(command, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(command, done.stdout)
+
+    def test_help_tells_every_exit_code(self):
+        codes = re.findall(r"kExit\w+ = (\d+)", (SOURCE / "base/exit_code.h").read_text())
+        self.assertEqual(len(codes), 5)
+        text = capgate("--help").stdout
+        for code in codes:
+            self.assertRegex(text, rf"(?m)^  {code} +\S")
+
+    def test_every_command_file_is_a_command_of_this_build_or_left_out_on_purpose(self):
+        files = [
+            path.stem
+            for path in (SOURCE / "cli").glob("*.cpp")
+            if re.search(rf"void register_{path.stem}\(", path.read_text())
+        ]
+        self.assertEqual(set(COMMANDS) - set(files), set())
+        self.assertLessEqual(set(files) - set(COMMANDS), {"lint"}, "only lint may be left out of a build")
+
+
+if __name__ == "__main__":
+    unittest.main()
