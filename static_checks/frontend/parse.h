@@ -7,24 +7,12 @@
 
 #include "base/result.h"
 #include "static_checks/frontend/functions.h"
+#include "static_checks/frontend/incomplete.h"
 #include "static_checks/frontend/shim.h"
 #include "static_checks/frontend/unit.h"
 #include "static_checks/frontend/unit_command.h"
-#include "static_checks/model/finding.h"
 
 namespace capgate::lint {
-
-// Why what was parsed is not the whole unit: a header not found, an error outside every function, a limit
-// reached. Any one of them makes the run inconclusive.
-struct Incomplete {
-  Place place;         // where the parser met it; no file: the command line
-  std::string text;    // "decode.cu:3: 'nope.h' file not found"
-  std::string remedy;  // what would remove it
-};
-template <class A>
-void fields(A& archive, Incomplete& v) {
-  archive(v.place, v.text, v.remedy);
-}
 
 struct ParsedUnit {
   std::unique_ptr<Shim> shim;  // owns text that the unit refers to

@@ -1,0 +1,215 @@
+#include "static_checks/worker/pool.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace capgate::lint {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A closed descriptor is -1.
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Files in memory and not pipes: neither side ever waits for the other to read.
+Fd memory_file(const char* name, const std::string& bytes) {
+  Fd fd(memfd_create(name, MFD_CLOEXEC));
+  for (size_t done = 0; fd.get() >= 0 && done < bytes.size();) {
+    const ssize_t n = write(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno != EINTR) return Fd();
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  if (fd.get() >= 0) lseek(fd.get(), 0, SEEK_SET);
+  return fd;
+}
+
+std::string contents(const Fd& fd, size_t limit) {
+  std::string bytes;
+  char block[1 << 16];
+  for (off_t at = 0; bytes.size() < limit;) {
+    const ssize_t n = pread(fd.get(), block, std::min(sizeof block, limit - bytes.size()), at);
+    if (n <= 0) break;
+    bytes.append(block, static_cast<size_t>(n));
+    at += n;
+  }
+  return bytes;
+}
+
+constexpr size_t kReplyLimit = size_t{1} << 30;
+constexpr size_t kComplaintLimit = 4096;
+
+struct Running {
+  size_t job = 0;
+  pid_t pid = -1;
+  Fd process, reply, complaints;
+  Clock::time_point deadline;
+};
+
+Reply failed(std::string failure, std::string remedy) {
+  Reply reply;
+  reply.failure = std::move(failure);
+  reply.remedy = std::move(remedy);
+  return reply;
+}
+
+// The last line that the worker printed: libclang says there what it tripped over.
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return "";
+  const size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? -1 : begin));
+}
+
+std::string limit_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
+}
+
+class Pool {
+ public:
+  Pool(const std::vector<Job>& jobs, const PoolSettings& settings) : jobs_(jobs), settings_(settings) {}
+
+  ~Pool() {
+    for (const Running& running : running_) kill(running.pid, SIGKILL);
+    for (const Running& running : running_) reap(running.pid);
+  }
+
+  void run(const std::function<bool(size_t, Reply)>& done) {
+    size_t next = 0;
+    while (next < jobs_.size() || !running_.empty()) {
+      while (next < jobs_.size() && running_.size() < std::max(1U, settings_.processes)) {
+        const size_t job = next++;
+        if (const std::string error = start(job); !error.empty())
+          if (!done(job, failed(error, "reinstall capgate"))) return;
+      }
+      if (!wait_for_any(done)) return;
+    }
+  }
+
+ private:
+  static int reap(pid_t pid) {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
+
+  // Empty, or why the worker could not be started.
+  std::string start(size_t job) {
+    const Fd input = memory_file("job", to_bytes(jobs_[job]));
+    Running running;
+    running.job = job;
+    running.reply = memory_file("reply", "");
+    running.complaints = memory_file("stderr", "");
+    if (input.get() < 0 || running.reply.get() < 0 || running.complaints.get() < 0)
+      return std::string("no memory for a worker: ") + std::strerror(errno);
+    const pid_t parent = getpid();
+    running.pid = fork();
+    if (running.pid < 0) return std::string("cannot start a worker: ") + std::strerror(errno);
+    if (running.pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives a killed parent
+      if (getppid() != parent) _exit(127);
+      dup2(input.get(), STDIN_FILENO);
+      dup2(running.reply.get(), STDOUT_FILENO);
+      dup2(running.complaints.get(), STDERR_FILENO);
+      const char* argv[] = {settings_.worker.c_str(), nullptr};
+      execv(settings_.worker.c_str(), const_cast<char**>(argv));
+      const char* reason = std::strerror(errno);
+      (void)!write(STDERR_FILENO, reason, std::strlen(reason));
+      _exit(127);
+    }
+    running.process = Fd(pidfd_open(running.pid, 0));
+    running.deadline =
+        Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(settings_.timeout_s * 1000));
+    running_.push_back(std::move(running));
+    return "";
+  }
+
+  bool wait_for_any(const std::function<bool(size_t, Reply)>& done) {
+    if (running_.empty()) return true;
+    std::vector<pollfd> polls;
+    Clock::time_point first = running_.front().deadline;
+    for (const Running& running : running_) {
+      polls.push_back({running.process.get(), POLLIN, 0});
+      first = std::min(first, running.deadline);
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now()).count() + 1;
+    poll(polls.data(), polls.size(), static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+    const auto now = Clock::now();
+    for (size_t i = running_.size(); i-- > 0;) {
+      const bool ended = (polls[i].revents & POLLIN) != 0;
+      if (!ended && now < running_[i].deadline) continue;
+      if (!ended) kill(running_[i].pid, SIGKILL);
+      Running running = std::move(running_[i]);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      const int status = reap(running.pid);
+      if (!done(running.job, reply_of(running, status, ended))) return false;
+    }
+    return true;
+  }
+
+  Reply reply_of(const Running& running, int status, bool ended) const {
+    if (!ended)
+      return failed("the parser was still at it after " + limit_text(settings_.timeout_s),
+                    "give it more time with --timeout SECONDS, or leave the file out");
+    if (WIFSIGNALED(status)) {
+      const int signal = WTERMSIG(status);
+      if (signal == SIGKILL)
+        return failed("its worker was killed, most likely for want of memory",
+                      "run fewer at a time with --jobs, or leave the file out");
+      const char* name = sigabbrev_np(signal);
+      return failed(std::string("the parser crashed on it (SIG") + (name ? name : "?") + ")",
+                    "simplify the code that the parser trips over, or leave the file out");
+    }
+    const std::string complaint = last_line(contents(running.complaints, kComplaintLimit));
+    if (WEXITSTATUS(status) == 127)
+      return failed("cannot run " + settings_.worker + ": " + complaint, "reinstall capgate");
+    if (WEXITSTATUS(status) == 0)
+      if (std::optional<Reply> reply = from_bytes<Reply>(contents(running.reply, kReplyLimit)))
+        return std::move(*reply);
+    return failed("its worker ended without an answer" + (complaint.empty() ? "" : " (" + complaint + ")"),
+                  "see that capgate and capgate-lint-worker are of one build, or leave the file out");
+  }
+
+  const std::vector<Job>& jobs_;
+  const PoolSettings& settings_;
+  std::vector<Running> running_;
+};
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, const PoolSettings& settings,
+              const std::function<bool(size_t job, Reply reply)>& done) {
+  Pool(jobs, settings).run(done);
+}
+
+}  // namespace capgate::lint
