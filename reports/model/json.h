@@ -2,6 +2,7 @@
 // same for the same report.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ std::string to_json(const Report& report);
 // Never crashes, whatever the text. The error starts with `source_name` and says what is wrong and at which
 // key.
 Result<Report> from_json(std::string_view text, std::string_view source_name);
+
+// The schema that a JSON text names, whatever its version; empty when it is no JSON object or names none.
+std::optional<std::string> schema_of(std::string_view text);
 
 }  // namespace capgate::reports

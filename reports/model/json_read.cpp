@@ -213,16 +213,13 @@ Error at_byte(std::string_view text, std::string_view source_name, size_t byte) 
                ": not JSON: unexpected text"};
 }
 
-}  // namespace
-
-Result<Report> from_json(std::string_view text, std::string_view source_name) {
+Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view source_name) {
+  using Event = nlohmann::ordered_json::parse_event_t;
   const std::string source(source_name);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{source + ": is empty; a report was expected"};
-  using Event = nlohmann::ordered_json::parse_event_t;
-  nlohmann::ordered_json parsed;
   try {
-    parsed = nlohmann::ordered_json::parse(text.begin(), text.end(), [](int depth, Event event, auto&) {
+    return nlohmann::ordered_json::parse(text.begin(), text.end(), [](int depth, Event event, auto&) {
       const bool opens = event == Event::object_start || event == Event::array_start;
       if (opens && depth >= kDeepest) throw TooDeep{};
       return true;
@@ -234,7 +231,23 @@ Result<Report> from_json(std::string_view text, std::string_view source_name) {
   } catch (const nlohmann::ordered_json::exception&) {
     return Error{source + ": holds a number that is too large to read"};
   }
+}
 
+}  // namespace
+
+std::optional<std::string> schema_of(std::string_view text) {
+  const auto parsed = parse(text, "");
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const auto schema = parsed->find("schema");
+  if (schema == parsed->end() || !schema->is_string()) return std::nullopt;
+  return schema->get<std::string>();
+}
+
+Result<Report> from_json(std::string_view text, std::string_view source_name) {
+  const std::string source(source_name);
+  const auto json = parse(text, source_name);
+  if (!json) return Error{json.error()};
+  const auto& parsed = *json;
   if (!parsed.is_object()) return Error{source + ": expected an object with the key \"schema\""};
   const auto schema = parsed.find("schema");
   if (schema == parsed.end() || !schema->is_string())
