@@ -1,0 +1,182 @@
+// capgate lint: what stops a capture, found in the sources.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/commands.h"
+#include "cli/registered_commands.h"  // generated: CAPGATE_VERSION
+#include "reports/model/report_file.h"
+#include "reports/model/verdict.h"
+#include "static_checks/cache/cache.h"
+#include "static_checks/driver/lint.h"
+#include "static_checks/driver/print.h"
+
+namespace capgate::cli {
+namespace {
+
+struct Options {
+  lint::LintSettings settings;
+  std::vector<std::string> source_tables;
+  std::string out;
+  std::string fail_on = "error";
+  bool no_cache = false;
+  bool verbose = false;
+};
+
+// One line on a terminal, once the run has taken longer than a second.
+class ProgressLine {
+ public:
+  void show(size_t done, size_t all, const std::string& file) {
+    if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    const std::string name = file.substr(file.rfind('/') + 1).substr(0, 48);
+    std::fprintf(stderr, "\r\x1b[K[%zu/%zu] %s", done, all, name.c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  }
+  void clear() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  bool shown_ = false;
+};
+
+int run(Options& options) {
+  lint::LintSettings& settings = options.settings;
+  const Result<std::string> worker = lint::find_worker();
+  if (!worker) {
+    complain(worker.error());
+    return kExitInconclusive;
+  }
+  settings.worker = *worker;
+  settings.argv = command_line();
+  bool separator = false;
+  for (const std::string& word : settings.argv) separator = separator || word == "--";
+  if (separator) settings.arguments = program_words();
+  if (options.no_cache)
+    settings.cache_dir.clear();
+  else if (settings.cache_dir.empty())
+    settings.cache_dir = lint::default_cache_folder();
+  for (const std::string& file : options.source_tables) {
+    Result<std::string> text = reports::read_text(file);
+    if (!text) {
+      complain(text.error());
+      return kExitInconclusive;
+    }
+    settings.options.source_tables.push_back(std::move(*text));
+  }
+  ProgressLine progress;
+  settings.progress = [&](size_t done, size_t all, const std::string& file) {
+    progress.show(done, all, file);
+  };
+  if (options.verbose)
+    settings.verbose = [&](const std::string& line) {
+      progress.clear();
+      std::fprintf(stderr, "%s\n", line.c_str());
+    };
+
+  Result<lint::LintRun> result = lint::run_lint(settings);
+  progress.clear();
+  if (!result) {
+    complain(result.error());
+    return kExitInconclusive;
+  }
+  reports::Report& report = result->report;
+  report.tool.version = CAPGATE_VERSION;
+  FILE* human = options.out == "-" ? stderr : stdout;
+  std::fputs(lint::printed(report, use_color(fileno(human))).c_str(), human);
+  if (options.verbose) {
+    const lint::LintFigures& figures = result->figures;
+    std::fprintf(
+        stderr,
+        "%zu units, %zu from the cache; parsing %.2f s, analysis %.2f s, rest %.2f s; largest %llu MiB\n",
+        figures.units, figures.cached, figures.parse_s, figures.analysis_s, figures.other_s,
+        static_cast<unsigned long long>(figures.peak_kib / 1024));
+  }
+  if (!options.out.empty())
+    if (Result<void> written = reports::write_report(report, options.out); !written) {
+      complain(written.error());
+      return kExitInconclusive;
+    }
+  return reports::exit_code(
+      report, options.fail_on == "warning" ? reports::Severity::warning : reports::Severity::error);
+}
+
+}  // namespace
+
+void register_lint(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "lint", "Check sources: host decisions on device values, and what a capture cannot hold");
+  auto options = std::make_shared<Options>();
+  lint::LintSettings& settings = options->settings;
+  command->usage("capgate lint [OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
+  command->add_option(
+      "FILES", settings.files,
+      "Sources, headers (looked at through the sources that include them) or folders; default: every "
+      "source of the compile database");
+  command
+      ->add_option(
+          "-p,--build", settings.build,
+          "Folder with compile_commands.json, or the file; default: the folder of the first file or one "
+          "above, then ./build. COMPILER OPTIONS behind -- take the place of a database")
+      ->type_name("BUILD");
+  command->add_option("-j,--jobs", settings.jobs, "Sources parsed at a time; default: one a core")
+      ->type_name("N");
+  command
+      ->add_option(
+          "--changed-since", settings.changed_since,
+          "Report only what bears on lines that differ between git revision REF and the working tree: a "
+          "finding on such a line, with a step of its path on one, or in a function that holds one. Every "
+          "source is still looked at, since a region in one reaches functions in another (unchanged ones "
+          "come from the cache), and a source that cannot be parsed still makes the run inconclusive")
+      ->type_name("REF");
+  command->add_flag(
+      "--whole-file", settings.options.whole_file,
+      "Report device values that reach host decisions outside captured regions too, as warnings");
+  command
+      ->add_option("--out", options->out, "Write the report as JSON ('-': to stdout, and the text to stderr)")
+      ->type_name("FILE");
+  command
+      ->add_option("--fail-on", options->fail_on, "error, or warning: then a warning gives exit code 1 too")
+      ->check(CLI::IsMember({"error", "warning"}))
+      ->type_name("SEVERITY");
+  command->add_option("--suppressions", settings.suppressions, "File of `rule:glob  reason` lines")
+      ->type_name("FILE");
+  command
+      ->add_option("--sources", options->source_tables,
+                   "JSON table of functions that bring device values to the host, beside the built-in ones")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--cuda-path", settings.cuda_path,
+                   "CUDA toolkit; default: that of the command's nvcc, CUDA_PATH, CUDA_HOME, nvcc in PATH, "
+                   "/usr/local/cuda")
+      ->type_name("DIR");
+  command->add_option("--root", settings.root, "Code below it is judged; default: each file's git repository")
+      ->type_name("DIR");
+  command->add_option("--resource-dir", settings.resource_dir, "clang 19's own headers (lib/clang/19)")
+      ->type_name("DIR");
+  command
+      ->add_option("--cache-dir", settings.cache_dir,
+                   "Where results are kept; default: XDG cache, capgate/lint")
+      ->type_name("DIR");
+  command->add_flag("--no-cache", options->no_cache, "Neither read nor keep results");
+  command->add_option("--timeout", settings.timeout_s, "Seconds for one source, then it counts as not parsed")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_flag("-v,--verbose", options->verbose,
+                    "Say which compiler options are left out, and where time goes");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace capgate::cli

@@ -1,0 +1,163 @@
+#include "static_checks/driver/lint.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "reports/settings/settings.h"
+#include "static_checks/cache/cache.h"
+#include "static_checks/driver/changes.h"
+#include "static_checks/driver/plan.h"
+#include "static_checks/driver/report_builder.h"
+#include "static_checks/frontend/files.h"
+#include "static_checks/worker/pool.h"
+
+namespace capgate::lint {
+namespace {
+
+unsigned usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Result<std::vector<reports::FileSuppression>> suppression_entries(const LintSettings& settings,
+                                                                  const reports::Settings& project) {
+  const std::string& path = settings.suppressions.empty() ? project.suppressions : settings.suppressions;
+  if (path.empty()) return std::vector<reports::FileSuppression>{};
+  return reports::read_suppressions(path);
+}
+
+class Run {
+ public:
+  Run(const LintSettings& settings, const Plan& plan, ReportBuilder& builder)
+      : settings_(settings),
+        plan_(plan),
+        builder_(builder),
+        cache_(settings.cache_dir, settings.cache_dir.empty() ? "" : program_identity(settings.worker)) {}
+
+  LintFigures go() {
+    figures_.units = plan_.units.size();
+    std::vector<Job> jobs;
+    std::vector<size_t> units;
+    for (size_t i = 0; i < plan_.units.size(); ++i) {
+      const UnitCommand& command = plan_.units[i];
+      if (settings_.verbose && !command.dropped.empty())
+        settings_.verbose(command.file + ": left out " + joined(command.dropped));
+      Job job{command, settings_.options,
+              settings_.resource_dir.empty() ? default_resource_dir() : settings_.resource_dir};
+      if (std::optional<Reply> known = cache_.find(job)) {
+        ++figures_.cached;
+        replies_.emplace_back(i, std::move(*known));
+        finished(command.file);
+      } else {
+        jobs.push_back(std::move(job));
+        units.push_back(i);
+      }
+    }
+    const PoolSettings pool{settings_.worker, settings_.jobs ? settings_.jobs : usable_cores(),
+                            settings_.timeout_s};
+    run_jobs(jobs, pool, [&](size_t job, Reply reply) {
+      cache_.keep(jobs[job], reply);
+      count(jobs[job].command, reply);
+      finished(jobs[job].command.file);
+      replies_.emplace_back(units[job], std::move(reply));
+      return true;
+    });
+    if (!jobs.empty()) cache_.prune();
+    // In the plan's order, so that the report does not depend on which worker was faster.
+    std::sort(replies_.begin(), replies_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [unit, reply] : replies_) builder_.add_unit(plan_.units[unit], std::move(reply));
+    return figures_;
+  }
+
+ private:
+  void finished(const std::string& file) {
+    ++done_;
+    if (settings_.progress) settings_.progress(done_, plan_.units.size(), file);
+  }
+
+  void count(const UnitCommand& command, const Reply& reply) {
+    figures_.parse_s += reply.parse_s;
+    figures_.analysis_s += reply.analysis_s;
+    figures_.other_s += reply.other_s;
+    figures_.peak_kib = std::max(figures_.peak_kib, reply.peak_kib);
+    if (!settings_.verbose) return;
+    const auto note = [&](uint64_t number, const char* where) {
+      if (number)
+        settings_.verbose(command.file + ": " + std::to_string(number) + " errors of the parser in " + where);
+    };
+    note(reply.errors_in_device_code, "device code, which is not judged");
+    note(reply.errors_in_foreign_code, "headers that are not the project's");
+  }
+
+  const LintSettings& settings_;
+  const Plan& plan_;
+  ReportBuilder& builder_;
+  Cache cache_;
+  LintFigures figures_;
+  std::vector<std::pair<size_t, Reply>> replies_;
+  size_t done_ = 0;
+};
+
+}  // namespace
+
+Result<LintRun> run_lint(const LintSettings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  Result<Plan> plan = make_plan(settings);
+  if (!plan) return Error{plan.error()};
+
+  const std::string first =
+      plan->units.empty() ? canonical_path(current_directory()) : plan->units.front().root;
+  const Result<reports::Settings> project = reports::find_settings(first);
+  if (!project) return Error{project.error()};
+  const Result<std::vector<reports::FileSuppression>> entries = suppression_entries(settings, *project);
+  if (!entries) return Error{entries.error()};
+  std::string root = settings.root.empty() ? project->repository_root : canonical_path(settings.root);
+  if (root.empty()) root = first;
+
+  std::optional<Changes> changes;
+  if (!settings.changed_since.empty()) {
+    Result<Changes> found = Changes::since(settings.changed_since, root);
+    if (!found) return Error{found.error()};
+    changes = std::move(*found);
+  }
+
+  ReportBuilder builder(settings, *plan, root);
+  for (const Unreachable& file : plan->unreachable) builder.add_unreachable(file);
+  LintRun run;
+  run.figures = Run(settings, *plan, builder).go();
+  builder.add_links(link_units(builder.summaries()));
+  run.report = builder.finish(*entries, changes);
+  run.report.run.emplace();
+  run.report.run->argv = settings.argv;
+  run.report.run->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  reports::finish(run.report);
+  return run;
+}
+
+Result<std::string> find_worker() {
+  const std::string self = canonical_path("/proc/self/exe");
+  const std::string folder = parent_directory(self);
+  const std::string beside = folder + "/capgate-lint-worker";
+  const std::string installed = parent_directory(folder) + "/libexec/capgate/capgate-lint-worker";
+  for (const std::string& path : {beside, installed})
+    if (access(path.c_str(), X_OK) == 0) return path;
+  return Error{"the program that parses is missing: neither " + beside + " nor " + installed + " is there"};
+}
+
+std::string default_resource_dir() {
+  return CAPGATE_CLANG_RESOURCE_DIR;
+}
+
+}  // namespace capgate::lint

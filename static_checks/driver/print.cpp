@@ -1,0 +1,106 @@
+#include "static_checks/driver/print.h"
+
+#include <string_view>
+
+#include "reports/model/names.h"
+
+namespace capgate::lint {
+namespace {
+
+using reports::Severity;
+using reports::Violation;
+
+constexpr size_t kShownReasons = 20;
+
+class Printer {
+ public:
+  explicit Printer(bool color) : color_(color) {}
+
+  std::string run(const reports::Report& report) {
+    for (const Violation& violation : report.violations)
+      if (!violation.suppressed) one(violation);
+    size_t shown = 0;
+    for (const reports::Reason& reason : report.reasons) {
+      if (++shown > kShownReasons) continue;
+      text_ += paint("1;33", "not proven: ") + reason.text + "\n";
+      if (!reason.remedy.empty()) text_ += "  to do: " + reason.remedy + "\n";
+    }
+    if (shown > kShownReasons)
+      text_ += "not proven: " + std::to_string(shown - kShownReasons) +
+               " more reasons, all in the report (--out)\n";
+    sum_up(report);
+    return std::move(text_);
+  }
+
+ private:
+  std::string paint(std::string_view code, std::string_view words) const {
+    if (!color_) return std::string(words);
+    return "\x1b[" + std::string(code) + "m" + std::string(words) + "\x1b[0m";
+  }
+
+  std::string place(const std::string& file, int line, int column) const {
+    std::string words = file;
+    if (line > 0) words += ":" + std::to_string(line);
+    if (line > 0 && column > 0) words += ":" + std::to_string(column);
+    return paint("1", words + ":");
+  }
+
+  void one(const Violation& violation) {
+    const bool error = violation.severity == Severity::error;
+    const char* code = error ? "1;31" : violation.severity == Severity::warning ? "1;35" : "1;36";
+    const reports::Location& at = violation.location;
+    text_ += place(at.file, at.line, at.column.value_or(0)) + " " +
+             paint(code, std::string(reports::name(violation.severity)) + ":") + " " + violation.message +
+             " [" + violation.rule + "]\n";
+    source_line(violation);
+    for (const reports::FlowStep& step : violation.flow)
+      text_ += place(step.file, step.line, 0) + " " + paint("1;36", "note:") + " " + step.message + "\n";
+    if (!violation.hint.empty() && violation.severity != Severity::note)
+      text_ += place(at.file, at.line, at.column.value_or(0)) + " " + paint("1;36", "note:") +
+               " to do: " + violation.hint + "\n";
+  }
+
+  // As gcc shows it: the number, the line, and a mark below the column.
+  void source_line(const Violation& violation) {
+    for (const reports::SourceLine& line : violation.source) {
+      if (line.line != violation.location.line) continue;
+      const std::string number = std::to_string(line.line);
+      const std::string margin(number.size() < 5 ? 5 - number.size() : 0, ' ');
+      text_ += margin + number + " | " + line.text + "\n";
+      const auto column = static_cast<size_t>(violation.location.column.value_or(0));
+      if (column == 0 || column > line.text.size() + 1) return;
+      text_ += std::string(margin.size() + number.size(), ' ') + " | ";
+      for (size_t i = 0; i + 1 < column; ++i) text_ += line.text[i] == '\t' ? '\t' : ' ';
+      text_ += paint("1;32", "^") + "\n";
+    }
+  }
+
+  static std::string count(uint64_t number, const char* word) {
+    return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+  }
+
+  void sum_up(const reports::Report& report) {
+    const reports::Summary& summary = report.summary;
+    const char* code = report.verdict == reports::Verdict::pass   ? "1;32"
+                       : report.verdict == reports::Verdict::fail ? "1;31"
+                                                                  : "1;33";
+    text_ += paint(code, reports::name(report.verdict)) + ": " + count(summary.errors, "error") + ", " +
+             count(summary.warnings, "warning") + ", " + count(summary.notes, "note");
+    if (summary.suppressed) text_ += " (" + std::to_string(summary.suppressed) + " suppressed)";
+    text_ += "; " + count(report.coverage.files_parsed.value_or(0), "file") + " parsed";
+    if (const uint64_t failed = report.coverage.files_failed.value_or(0))
+      text_ += ", " + std::to_string(failed) + " not";
+    text_ += ", " + count(report.coverage.regions.size(), "captured region") + "\n";
+  }
+
+  bool color_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string printed(const reports::Report& report, bool color) {
+  return Printer(color).run(report);
+}
+
+}  // namespace capgate::lint

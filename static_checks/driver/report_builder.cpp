@@ -1,0 +1,175 @@
+#include "static_checks/driver/report_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "reports/settings/frames.h"
+#include "static_checks/frontend/files.h"
+
+namespace capgate::lint {
+namespace {
+
+constexpr int kContext = 2;  // lines shown before and after the place
+
+std::string at_line(const std::string& file, int line) {
+  return line > 0 ? file + ":" + std::to_string(line) : file;
+}
+
+}  // namespace
+
+ReportBuilder::ReportBuilder(const LintSettings& settings, const Plan& plan, std::string root)
+    : settings_(settings), plan_(plan), root_(std::move(root)) {}
+
+std::string ReportBuilder::shown(const std::string& path) const {
+  return reports::report_path(path, root_);
+}
+
+void ReportBuilder::add_reason(const std::string& text, const std::string& remedy) {
+  if (reasons_.emplace(text, remedy).second) report_.reasons.push_back({text, remedy});
+}
+
+void ReportBuilder::add_unreachable(const Unreachable& file) {
+  failed_files_.insert(file.file);
+  add_reason(shown(file.file) + " was not parsed: " + file.text, file.remedy);
+}
+
+void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
+  if (!reply.failure.empty()) {
+    add_unreachable(
+        {command.file, reply.failure,
+         reply.remedy.empty() ? "see that its compile command works, or leave the file out" : reply.remedy});
+    return;
+  }
+  for (const Incomplete& part : reply.incomplete) {
+    failed_files_.insert(command.file);
+    const std::string where =
+        part.place.file.empty() ? "" : at_line(shown(part.place.file), part.place.line) + ": ";
+    add_reason(shown(command.file) + " was not parsed as a whole: " + where + part.text, part.remedy);
+  }
+  parsed_files_.insert(command.file);
+  for (const InputFile& file : reply.inputs.files)
+    if (file.user) user_files_.insert(file.path);
+  for (FunctionExtent& function : reply.functions) functions_[function.file].push_back(std::move(function));
+  const bool for_headers = plan_.only_for_headers.contains(command.file);
+  for (const Finding& finding : reply.result.findings)
+    if (!for_headers || plan_.headers.contains(finding.place.file)) add(finding);
+  for (const NotAnalysed& function : reply.result.not_analysed)
+    if (!for_headers || plan_.headers.contains(function.place.file)) add(function);
+  for (const Region& region : reply.result.regions) ++regions_[region.name];
+  summaries_.push_back(std::move(reply.result.summary));
+}
+
+void ReportBuilder::add_links(const LinkResult& links) {
+  for (const Finding& finding : links.findings) add(finding);
+  for (const NotAnalysed& function : links.not_analysed) add(function);
+}
+
+void ReportBuilder::add(const Finding& finding) {
+  const std::string key = finding.rule + '\0' + finding.place.file + '\0' +
+                          std::to_string(finding.place.line) + ':' + std::to_string(finding.place.column) +
+                          '\0' + finding.callee;
+  if (seen_.insert(key).second) findings_.push_back(finding);
+}
+
+void ReportBuilder::add(const NotAnalysed& function) {
+  const std::string where = at_line(shown(function.place.file), function.place.line);
+  const std::string text = where + ": " + function.function + "() was not analysed: " + function.reason;
+  if (function.region.empty()) {
+    if (std::find(report_.coverage.not_checked.begin(), report_.coverage.not_checked.end(), text) ==
+        report_.coverage.not_checked.end())
+      report_.coverage.not_checked.push_back(text);
+    return;
+  }
+  add_reason(text + "; it is reached from " + function.region,
+             function.remedy.empty() ? "make clang-19 accept the function, or allow it behind an eager break"
+                                     : function.remedy);
+}
+
+const std::vector<std::string>& ReportBuilder::lines_of(const std::string& path) {
+  const auto [it, fresh] = lines_.try_emplace(path);
+  if (!fresh) return it->second;
+  if (const Result<std::string> text = read_file(path)) {
+    std::string line;
+    for (const char c : *text) {
+      if (c == '\n')
+        it->second.push_back(std::exchange(line, ""));
+      else if (c != '\r')
+        line += c;
+    }
+    if (!line.empty()) it->second.push_back(std::move(line));
+  }
+  return it->second;
+}
+
+std::vector<reports::SourceLine> ReportBuilder::lines_around(const Place& place) {
+  const std::vector<std::string>& lines = lines_of(place.file);
+  std::vector<reports::SourceLine> shown_lines;
+  const int last = std::min(place.line + kContext, static_cast<int>(lines.size()));
+  for (int line = std::max(1, place.line - kContext); line <= last; ++line)
+    shown_lines.push_back({line, lines[static_cast<size_t>(line) - 1]});
+  return shown_lines;
+}
+
+bool ReportBuilder::concerns(const Finding& finding, const Changes& changes) const {
+  if (changes.touches(finding.place)) return true;
+  for (const FlowStep& step : finding.flow)
+    if (changes.touches(step.place)) return true;
+  const auto it = functions_.find(finding.place.file);
+  if (it == functions_.end()) return false;
+  const auto line = static_cast<unsigned>(finding.place.line);
+  for (const FunctionExtent& function : it->second)
+    if (function.first_line <= line && line <= function.last_line &&
+        changes.touches(function.file, static_cast<int>(function.first_line),
+                        static_cast<int>(function.last_line)))
+      return true;
+  return false;
+}
+
+reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression>& entries,
+                                      const std::optional<Changes>& changes) {
+  report_.tool.component = "static_checks";
+  report_.coverage.kind = "source";
+  for (const std::string& file : failed_files_) parsed_files_.erase(file);
+  report_.coverage.files_parsed = parsed_files_.size();
+  report_.coverage.files_failed = failed_files_.size();
+  for (const std::string& file : plan_.not_sources)
+    report_.coverage.not_checked.push_back(shown(file) + ": neither C, C++ nor CUDA");
+  for (const auto& [name, count] : regions_) report_.coverage.regions.push_back({name, "lint", count});
+
+  for (const Finding& finding : findings_) {
+    if (changes && !concerns(finding, *changes)) continue;
+    reports::Violation violation;
+    violation.rule = finding.rule;
+    violation.severity = finding.severity;
+    violation.message = finding.message;
+    violation.hint = finding.hint;
+    violation.evidence = {"static"};
+    violation.phase = reports::Phase::source;
+    if (!finding.callee.empty()) violation.api = finding.callee;
+    violation.location.file = shown(finding.place.file);
+    violation.location.line = finding.place.line;
+    if (finding.place.column > 0) violation.location.column = finding.place.column;
+    violation.location.function = finding.function;
+    violation.source = lines_around(finding.place);
+    for (const FlowStep& step : finding.flow)
+      violation.flow.push_back({shown(step.place.file), step.place.line, step.message});
+    violation.details = finding.details;
+    if (!finding.region.empty()) violation.details["region"] = finding.region;
+    report_.violations.push_back(std::move(violation));
+  }
+
+  reports::Suppressions suppressions;
+  suppressions.entries = entries;
+  for (const std::string& file : user_files_) {
+    const Result<std::string> text = read_file(file);
+    if (!text || text->find("capgate-allow") == std::string::npos) continue;
+    for (reports::AllowComment& comment : reports::find_allow_comments(*text, shown(file)))
+      suppressions.comments.push_back(std::move(comment));
+  }
+  // A run over part of the units or of the lines cannot tell that a comment is of no use.
+  const bool whole = settings_.files.empty() && !changes;
+  reports::apply_suppressions(report_, suppressions, whole);
+  return std::move(report_);
+}
+
+}  // namespace capgate::lint

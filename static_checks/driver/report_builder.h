@@ -1,0 +1,57 @@
+// From what units and the second phase found to a report.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reports/model/report.h"
+#include "reports/suppressions/suppressions.h"
+#include "static_checks/analysis.h"
+#include "static_checks/driver/changes.h"
+#include "static_checks/driver/plan.h"
+#include "static_checks/driver/settings.h"
+#include "static_checks/worker/job.h"
+
+namespace capgate::lint {
+
+class ReportBuilder {
+ public:
+  ReportBuilder(const LintSettings& settings, const Plan& plan, std::string root);
+
+  void add_unreachable(const Unreachable& file);
+  // Keeps what the report and the second phase need of the reply; the rest may go.
+  void add_unit(const UnitCommand& command, Reply reply);
+  void add_links(const LinkResult& links);
+
+  const std::vector<UnitSummary>& summaries() const { return summaries_; }
+
+  // `changes`: only what these lines bear on is kept.
+  reports::Report finish(const std::vector<reports::FileSuppression>& entries,
+                         const std::optional<Changes>& changes);
+
+ private:
+  void add(const Finding& finding);
+  void add(const NotAnalysed& function);
+  void add_reason(const std::string& text, const std::string& remedy);
+  std::string shown(const std::string& path) const;
+  bool concerns(const Finding& finding, const Changes& changes) const;
+  std::vector<reports::SourceLine> lines_around(const Place& place);
+  const std::vector<std::string>& lines_of(const std::string& path);
+
+  const LintSettings& settings_;
+  const Plan& plan_;
+  std::string root_;
+  reports::Report report_;
+  std::vector<Finding> findings_;
+  std::set<std::string> seen_;  // a finding in a header comes once for each unit
+  std::vector<UnitSummary> summaries_;
+  std::set<std::string> user_files_, parsed_files_, failed_files_;
+  std::map<std::string, std::vector<FunctionExtent>> functions_;
+  std::map<std::string, std::vector<std::string>> lines_;
+  std::map<std::string, uint64_t> regions_;
+  std::set<std::pair<std::string, std::string>> reasons_;
+};
+
+}  // namespace capgate::lint

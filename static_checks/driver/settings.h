@@ -1,0 +1,34 @@
+// What `capgate lint` was asked to do.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "static_checks/analysis.h"
+
+namespace capgate::lint {
+
+struct LintSettings {
+  std::string build;               // -p: a folder with compile_commands.json, or the file; empty: looked for
+  std::vector<std::string> files;  // sources, headers or folders; empty: every unit of the database
+  std::optional<std::vector<std::string>> arguments;  // behind `--`: then there is no database
+  LintOptions options;
+  unsigned jobs = 0;          // 0: one a core
+  std::string changed_since;  // a git revision, or empty
+  std::string cuda_path, root;
+  std::string resource_dir;  // clang's own headers; empty: those of the build
+  std::string cache_dir;     // empty: no cache
+  std::string worker;        // path of capgate-lint-worker
+  std::string suppressions;  // a file, or empty: the one that .capgate.toml names
+  double timeout_s = 300;    // for one unit
+  std::vector<std::string> argv;
+
+  // Told as units are finished; may be empty.
+  std::function<void(size_t done, size_t all, const std::string& file)> progress;
+  // Told what is left out of each command and the like (-v); may be empty.
+  std::function<void(const std::string& line)> verbose;
+};
+
+}  // namespace capgate::lint
