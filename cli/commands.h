@@ -23,7 +23,7 @@ ColorMode color_mode();
 // Whether text written to the file descriptor `fd` may carry colour.
 bool use_color(int fd);
 
-// Everything behind the first `--` of the command line, word for word: the program that `audit` runs.
+// Everything behind the first `--` that follows `audit`, word for word: the program to run.
 const std::vector<std::string>& program_words();
 
 // The whole command line as it was typed.

@@ -84,11 +84,11 @@ int run(int argc, char** argv) {
   CAPGATE_COMMANDS(CAPGATE_REGISTER_COMMAND)
 #undef CAPGATE_REGISTER_COMMAND
 
-  // CLI11 would read a program's own `--` and option-like words; what stands behind the first `--` is not
-  // ours to read.
+  // What stands behind `audit … --` is not ours to read, and CLI11 would drop a `--` of the program's own.
   std::vector<std::string> ours;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--") {
+    const bool audits = std::find(ours.begin(), ours.end(), "audit") != ours.end();
+    if (audits && std::string_view(argv[i]) == "--") {
       line().program.assign(argv + i + 1, argv + argc);
       break;
     }
@@ -112,8 +112,21 @@ int run(int argc, char** argv) {
       const bool is_value = i > 0 && ours[i - 1] == "--color";
       if (!is_value && !ours[i].empty() && ours[i][0] != '-') word = ours[i];
     }
-    if (error.get_name() == "RequiredError" && chosen.empty()) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) && chosen.empty()) {
       sentence = word.empty() ? "which command?" : "there is no command '" + word + "'";
+    }
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+      const auto extras = app.remaining(true);
+      const auto extra = std::find_if(extras.begin(), extras.end(),
+                                      [](const std::string& w) { return w.empty() || w[0] != '-'; });
+      const bool audits = !chosen.empty() && chosen.front()->get_name() == "audit";
+      if (extra == extras.end()) {
+        sentence = "there is no option " + extras.front();
+      } else if (audits) {
+        sentence = "write -- before the program: capgate audit [OPTIONS] -- " + *extra + " [ARGS...]";
+      } else {
+        sentence = "unexpected argument '" + *extra + "'";
+      }
     }
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
     complain(sentence);

@@ -14,7 +14,7 @@ namespace {
 // The driver's numbers, from cuda.h.
 constexpr int kNoDevice = 100;
 constexpr int kMissing = -1;
-constexpr unsigned kPatience_s = 30;
+constexpr unsigned kPatienceSeconds = 30;
 
 struct Answer {
   int32_t result = kMissing;
@@ -53,7 +53,7 @@ DriverState probe_driver() {
   const pid_t child = fork();
   if (child < 0) return {};
   if (child == 0) {
-    alarm(kPatience_s);
+    alarm(kPatienceSeconds);
     Answer answer;
     ask(answer);
     _exit(write(ends[1], &answer, sizeof answer) == static_cast<ssize_t>(sizeof answer) ? 0 : 1);

@@ -1,0 +1,219 @@
+// capgate audit: runs a program under the detector, judges what it did and writes the report.
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/audit/cupti_hints.h"
+#include "cli/audit/environment.h"
+#include "cli/audit/options.h"
+#include "cli/audit/preload_library.h"
+#include "cli/audit/program_file.h"
+#include "cli/audit/run_program.h"
+#include "cli/audit/trace_folder.h"
+#include "cli/audit/why_no_trace.h"
+#include "cli/commands.h"
+#include "cli/registered_commands.h"
+#include "detector/analysis/analyze.h"
+#include "detector/seal/seal.h"
+#include "detector/seal/sealed_file.h"
+#include "reports/model/names.h"
+#include "reports/model/report_file.h"
+#include "reports/model/verdict.h"
+#include "reports/terminal/show.h"
+
+namespace capgate::cli {
+namespace {
+
+constexpr const char* kSealedFile = "trace.cgtrace";
+
+int refuse(const std::string& sentence) {
+  complain(sentence);
+  return kExitInconclusive;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+// A line that is gone once the work is done; only on a terminal, and only useful where the work takes a
+// while.
+class Progress {
+ public:
+  explicit Progress(const char* what) : shown_(isatty(STDERR_FILENO) == 1) {
+    if (shown_) std::fprintf(stderr, "capgate: %s…", what);
+  }
+  ~Progress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  bool shown_;
+};
+
+std::vector<seal::UnseenProcess> unseen(const GpuWatch& watch) {
+  std::vector<seal::UnseenProcess> found;
+  for (const UnattachedProcess& process : watch.unattached()) {
+    found.push_back({process.pid, process.argv0,
+                     process.detector_loaded ? "the detector was loaded into it and left no trace"
+                                             : "LD_PRELOAD did not reach it, or its loader ignored it"});
+  }
+  return found;
+}
+
+seal::SealInput seal_input(const AuditOptions& options, const ProgramFile& program, const TraceFolder& folder,
+                           const GpuWatch& watch, const ProgramRun& run, seal::Expectations expected) {
+  seal::SealInput input;
+  input.trace_dir = folder.path();
+  input.tool_version = CAPGATE_VERSION;
+  input.run.argv = options.program;
+  input.run.exit_code = run.exit_code;
+  input.run.signal = run.signal;
+  input.run.stopped_by_user = run.stopped_by_user;
+  input.run.wall_s = run.wall_s;
+  input.expected = std::move(expected);
+  input.unseen = unseen(watch);
+  if (input.unseen.empty() && traced_processes(folder.path()).empty()) {
+    input.reasons.push_back(why_no_trace(program, probe_driver(), shell_line(command_line())));
+  }
+  return input;
+}
+
+// Judges the sealed file and not what is in memory: `capgate analyze` then says the same of it, byte for
+// byte.
+Result<reports::Report> judge(const seal::SealInput& input) {
+  const Progress progress("reading the trace");
+  const auto sealed = seal::seal(input);
+  if (!sealed) return Error{sealed.error()};
+  const std::string file = input.trace_dir + "/" + kSealedFile;
+  if (const auto written = seal::write_sealed(*sealed, file); !written) return Error{written.error()};
+  const auto read_back = seal::read_sealed(file);
+  if (!read_back) return Error{read_back.error()};
+  return analysis::analyze(*read_back);
+}
+
+int audit(const AuditOptions& options) {
+  const auto program = find_program(options.program.front());
+  if (!program) return refuse(program.error());
+  if (!program->sanitizer.empty()) {
+    return refuse(
+        fmt::format("{} is built with {}, whose run-time library must be loaded before any other; audit a "
+                    "build without it",
+                    program->path, program->sanitizer));
+  }
+  auto expected = expectations(options);
+  if (!expected) return refuse(expected.error());
+  if (const auto writable = check_writable(options.out); !writable) return refuse(writable.error());
+  const auto library = find_preload_library();
+  if (!library) return refuse(library.error());
+  auto folder = options.trace.empty() ? TraceFolder::temporary() : TraceFolder::kept(options.trace);
+  if (!folder) return refuse(folder.error());
+  const auto preloadable = preloadable_path(*library, folder->path());
+  if (!preloadable) return refuse(preloadable.error());
+
+  DetectorSettings settings;
+  settings.library = *preloadable;
+  settings.trace_folder = folder->path();
+  settings.region_globs = expected->regions;
+  settings.until = options.until;
+  settings.cupti_hints = cupti_hints(program->path);
+
+  GpuWatch watch(folder->path(), getpid());
+  const auto run =
+      run_program(program->path, options.program, audited_environment(own_environment(), settings), watch);
+  if (*preloadable != *library) unlink(preloadable->c_str());
+  if (!run) return refuse(run.error());
+  if (run->aborted) {
+    complain("stopped by a second interruption; nothing was judged");
+    return kExitInterrupted;
+  }
+  for (const pid_t pid : run->still_running) {
+    complain(fmt::format("process {} still uses CUDA; what it does from now on is not judged", pid));
+  }
+
+  const auto input = seal_input(options, *program, *folder, watch, *run, std::move(*expected));
+  const SecondInterrupt interrupt(run->stopped_by_user, [&] { folder->remove(); });
+  const auto report = judge(input);
+  if (!report) {
+    folder->keep();
+    return refuse(fmt::format("{}; the trace is kept in {}", report.error(), folder->path()));
+  }
+  const auto written = reports::write_report(*report, options.out);
+  std::fputs(reports::show(*report, use_color(STDERR_FILENO)).c_str(), stderr);
+  if (!written) {
+    folder->keep();
+    return refuse(fmt::format("{}; the trace is kept in {}", written.error(), folder->path()));
+  }
+  if (options.out != "-") std::fprintf(stderr, "Report: %s\n", options.out.c_str());
+  if (!options.trace.empty()) std::fprintf(stderr, "Trace: %s/%s\n", folder->path().c_str(), kSealedFile);
+  return reports::exit_code(*report, *reports::severity_named(options.fail_on), true);
+}
+
+class AuditHelp : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    (void)app;
+    return "Usage: " + name + " [OPTIONS] -- PROGRAM [ARGS...]\n";
+  }
+};
+
+}  // namespace
+
+void register_audit(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<AuditOptions>();
+  CLI::App* command =
+      app.add_subcommand("audit", "Run a program under the detector and report what hinders capture");
+  command->formatter(std::make_shared<AuditHelp>());
+  command
+      ->add_option("--out", options->out,
+                   "The report's file, - for standard output; default capgate-report.json")
+      ->type_name("FILE");
+  command
+      ->add_option("--region", options->regions,
+                   "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; may be given more than once")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--expect-bucket", options->buckets,
+                   "A bucket that must be captured; may be given more than once")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--until", options->until,
+                   "Detach after captures=N, replays=N or seconds=S; default: at the end")
+      ->type_name("WHEN")
+      ->check(check_until, "");
+  command
+      ->add_option("--trace", options->trace,
+                   "Keep the traces here, sealed as DIR/trace.cgtrace for capgate analyze")
+      ->type_name("DIR");
+  command
+      ->add_option("--suppressions", options->suppressions,
+                   "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
+      ->type_name("FILE");
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "Exit with 1 from this severity on: error (default) or warning")
+      ->type_name("SEVERITY")
+      ->check(CLI::IsMember({"error", "warning"}), "");
+  command->footer(
+      "The program's own input, output and exit are untouched; the report's summary goes to stderr.");
+  command->callback([options, &exit_code] {
+    options->program = program_words();
+    if (options->program.empty())
+      throw CLI::ValidationError("which program? capgate audit [OPTIONS] -- PROGRAM [ARGS...]");
+    exit_code = audit(*options);
+  });
+}
+
+}  // namespace capgate::cli

@@ -1,0 +1,91 @@
+#include "cli/audit/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "reports/model/report_file.h"
+#include "reports/settings/settings.h"
+#include "reports/suppressions/suppressions.h"
+
+namespace capgate::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_count(std::string_view text) {
+  return !text.empty() && text.size() <= 9 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) &&
+         text.find_first_not_of('0') != std::string_view::npos;
+}
+
+bool is_seconds(std::string_view text) {
+  const size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return is_count(text);
+  const std::string digits = std::string(text.substr(0, dot)) + std::string(text.substr(dot + 1));
+  return dot > 0 && dot + 1 < text.size() && is_count(digits);
+}
+
+}  // namespace
+
+Result<seal::Expectations> expectations(const AuditOptions& options) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) return Error{fmt::format("cannot tell the current folder: {}", error.message())};
+  const auto settings = reports::find_settings(here.string());
+  if (!settings) return Error{settings.error()};
+
+  seal::Expectations expected;
+  expected.buckets = options.buckets;
+  expected.regions = settings->regions;
+  for (const std::string& glob : options.regions) {
+    if (std::find(expected.regions.begin(), expected.regions.end(), glob) == expected.regions.end()) {
+      expected.regions.push_back(glob);
+    }
+  }
+  if (!settings->file.empty()) {
+    auto text = reports::read_text(settings->file);
+    if (!text) return Error{text.error()};
+    expected.settings = {settings->file, std::move(*text)};
+  }
+  const std::string file = options.suppressions.empty() ? settings->suppressions : options.suppressions;
+  if (!file.empty()) {
+    auto text = reports::read_text(file);
+    if (!text) return Error{text.error()};
+    const auto entries = reports::parse_suppressions(*text, file);
+    if (!entries) return Error{entries.error()};
+    expected.suppressions = {file, std::move(*text)};
+  }
+  return expected;
+}
+
+Result<void> check_writable(const std::string& path) {
+  if (path == "-") return {};
+  std::error_code error;
+  const fs::path file = fs::absolute(path, error);
+  if (fs::is_directory(file, error)) return Error{fmt::format("--out {}: is a folder, not a file", path)};
+  const fs::path folder = file.parent_path();
+  if (!fs::is_directory(folder, error))
+    return Error{fmt::format("--out {}: there is no folder {}", path, folder.string())};
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Error{fmt::format("--out {}: {}: {}", path, folder.string(), std::strerror(errno))};
+  }
+  return {};
+}
+
+std::string check_until(const std::string& text) {
+  for (const std::string_view what : {"captures=", "replays=", "seconds="}) {
+    if (!text.starts_with(what)) continue;
+    const std::string_view count = std::string_view(text).substr(what.size());
+    if (what == "seconds=" ? is_seconds(count) : is_count(count)) return "";
+  }
+  return "is captures=N, replays=N or seconds=S, not '" + text + "'";
+}
+
+}  // namespace capgate::cli

@@ -1,0 +1,34 @@
+// What `capgate audit` was asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "detector/seal/sealed_trace.h"
+#include "reports/model/report.h"
+
+namespace capgate::cli {
+
+struct AuditOptions {
+  std::string out = "capgate-report.json";  // "-" is standard output
+  std::vector<std::string> regions;
+  std::vector<std::string> buckets;
+  std::string until;
+  std::string trace;  // empty: a temporary folder
+  std::string suppressions;
+  std::string fail_on = "error";
+  std::vector<std::string> program;
+};
+
+// The options together with the project's settings and the texts of the files that they name: checked before
+// the program runs, so that a mistake in them costs no run.
+Result<seal::Expectations> expectations(const AuditOptions& options);
+
+// Fails when a report could not be written to `path` later on.
+Result<void> check_writable(const std::string& path);
+
+// As CLI11 checks an option: empty, or what is wrong with --until.
+std::string check_until(const std::string& text);
+
+}  // namespace capgate::cli

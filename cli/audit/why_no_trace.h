@@ -1,0 +1,20 @@
+// Why a run left no trace at all, with the command that would make it leave one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/audit/driver_probe.h"
+#include "cli/audit/program_file.h"
+#include "reports/model/report.h"
+
+namespace capgate::cli {
+
+reports::Reason why_no_trace(const ProgramFile& program, const DriverState& driver,
+                             const std::string& command);
+
+// The words as a shell takes them.
+std::string shell_line(const std::vector<std::string>& words);
+
+}  // namespace capgate::cli
