@@ -26,7 +26,7 @@
 #include "reports/model/names.h"
 #include "reports/model/report_file.h"
 #include "reports/model/verdict.h"
-#include "reports/terminal/show.h"
+#include "reports/terminal/terminal.h"
 
 namespace capgate::cli {
 namespace {
@@ -111,8 +111,8 @@ int audit(const AuditOptions& options) {
                     "build without it",
                     program->path, program->sanitizer));
   }
-  auto expected = expectations(options);
-  if (!expected) return refuse(expected.error());
+  auto plan = plan_audit(options);
+  if (!plan) return refuse(plan.error());
   if (const auto writable = check_writable(options.out); !writable) return refuse(writable.error());
   const auto library = find_preload_library();
   if (!library) return refuse(library.error());
@@ -124,7 +124,7 @@ int audit(const AuditOptions& options) {
   DetectorSettings settings;
   settings.library = *preloadable;
   settings.trace_folder = folder->path();
-  settings.region_globs = expected->regions;
+  settings.region_globs = plan->expected.regions;
   settings.until = options.until;
   settings.cupti_hints = cupti_hints(program->path);
 
@@ -141,7 +141,7 @@ int audit(const AuditOptions& options) {
     complain(fmt::format("process {} still uses CUDA; what it does from now on is not judged", pid));
   }
 
-  const auto input = seal_input(options, *program, *folder, watch, *run, std::move(*expected));
+  const auto input = seal_input(options, *program, *folder, watch, *run, std::move(plan->expected));
   const SecondInterrupt interrupt(run->stopped_by_user, [&] { folder->remove(); });
   const auto report = judge(input);
   if (!report) {
@@ -149,7 +149,11 @@ int audit(const AuditOptions& options) {
     return refuse(fmt::format("{}; the trace is kept in {}", report.error(), folder->path()));
   }
   const auto written = reports::write_report(*report, options.out);
-  std::fputs(reports::show(*report, use_color(STDERR_FILENO)).c_str(), stderr);
+  reports::TerminalOptions view;
+  view.color = use_color(STDERR_FILENO);
+  view.width = reports::terminal_width(STDERR_FILENO);
+  view.frames = plan->frames;
+  std::fputs(reports::render_terminal(*report, view).c_str(), stderr);
   if (!written) {
     folder->keep();
     return refuse(fmt::format("{}; the trace is kept in {}", written.error(), folder->path()));

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "reports/model/report_file.h"
-#include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
 
 namespace capgate::cli {
@@ -34,14 +33,16 @@ bool is_seconds(std::string_view text) {
 
 }  // namespace
 
-Result<seal::Expectations> expectations(const AuditOptions& options) {
+Result<AuditPlan> plan_audit(const AuditOptions& options) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error) return Error{fmt::format("cannot tell the current folder: {}", error.message())};
   const auto settings = reports::find_settings(here.string());
   if (!settings) return Error{settings.error()};
 
-  seal::Expectations expected;
+  AuditPlan plan;
+  plan.frames = settings->frames;
+  seal::Expectations& expected = plan.expected;
   expected.buckets = options.buckets;
   expected.regions = settings->regions;
   for (const std::string& glob : options.regions) {
@@ -62,7 +63,7 @@ Result<seal::Expectations> expectations(const AuditOptions& options) {
     if (!entries) return Error{entries.error()};
     expected.suppressions = {file, std::move(*text)};
   }
-  return expected;
+  return plan;
 }
 
 Result<void> check_writable(const std::string& path) {

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "detector/seal/sealed_trace.h"
-#include "reports/model/report.h"
+#include "reports/settings/settings.h"
 
 namespace capgate::cli {
 
@@ -21,9 +21,14 @@ struct AuditOptions {
   std::vector<std::string> program;
 };
 
+struct AuditPlan {
+  seal::Expectations expected;
+  reports::FrameSettings frames;  // how the report is shown
+};
+
 // The options together with the project's settings and the texts of the files that they name: checked before
 // the program runs, so that a mistake in them costs no run.
-Result<seal::Expectations> expectations(const AuditOptions& options);
+Result<AuditPlan> plan_audit(const AuditOptions& options);
 
 // Fails when a report could not be written to `path` later on.
 Result<void> check_writable(const std::string& path);

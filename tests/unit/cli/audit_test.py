@@ -325,9 +325,12 @@ class Signals(Audit):
         """Runs a program on a terminal of its own; `keys`: (text to wait for, what to type then)."""
         pid, terminal = pty.fork()
         if pid == 0:
-            os.chdir(self.work)
-            words = [str(CAPGATE), "audit", *self.python(source)]
-            os.execve(words[0], words, self.environment)
+            try:
+                os.chdir(self.work)
+                words = [str(CAPGATE), "audit", *self.python(source)]
+                os.execve(words[0], words, self.environment)
+            finally:
+                os._exit(127)
         seen = b""
         deadline = time.monotonic() + PATIENCE
         keys = list(keys)
