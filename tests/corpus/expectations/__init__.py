@@ -1,0 +1,1 @@
+"""What the programs of the corpus must and must not raise: read from their sources, judged against reports."""
