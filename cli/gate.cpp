@@ -1,0 +1,60 @@
+// capgate gate: the verdict as an exit code and a few lines.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/exit_code.h"
+#include "cli/commands.h"
+#include "reports/model/baseline.h"
+#include "reports/model/names.h"
+#include "reports/model/report_file.h"
+#include "reports/terminal/gate_lines.h"
+
+namespace capgate::cli {
+namespace {
+
+struct Options {
+  std::string report, baseline;
+  std::string fail_on = "error";
+};
+
+Result<int> run(const Options& options) {
+  auto read = reports::read_report(options.report);
+  if (!read) return Error{read.error()};
+  reports::BaselineComparison comparison;
+  Result<reports::ReadReport> baseline{reports::ReadReport{}};
+  if (!options.baseline.empty()) {
+    baseline = reports::read_report(options.baseline);
+    if (!baseline) return Error{baseline.error()};
+    comparison = reports::compare_with_baseline(read->report, baseline->report);
+  }
+  reports::TerminalOptions view;
+  view.color = use_color(STDOUT_FILENO);
+  const auto fail_on = reports::severity_named(options.fail_on).value_or(reports::Severity::error);
+  const auto decision = reports::decide(read->report, fail_on, comparison, options.baseline, view);
+  std::fputs(decision.text.c_str(), stdout);
+  return decision.exit_code;
+}
+
+}  // namespace
+
+void register_gate(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("gate", "Turn a report into an exit code: 0 pass, 1 fail, 2 inconclusive");
+  command->add_option("REPORT", options->report, "The report's file; - reads standard input")->required();
+  command->add_option("--baseline", options->baseline, "An older report: only what it does not know can fail")
+      ->type_name("FILE");
+  command->add_option("--fail-on", options->fail_on, "error (the default) or warning")
+      ->check(CLI::IsMember({"error", "warning"}))
+      ->type_name("SEVERITY");
+  command->callback([options, &exit_code] {
+    const auto decided = run(*options);
+    if (!decided) complain(decided.error());
+    exit_code = decided ? *decided : static_cast<int>(kExitInconclusive);
+  });
+}
+
+}  // namespace capgate::cli

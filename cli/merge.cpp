@@ -1,0 +1,57 @@
+// capgate merge: several reports on one program become one.
+#include "reports/model/merge.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/exit_code.h"
+#include "cli/commands.h"
+#include "cli/registered_commands.h"
+#include "reports/model/report_file.h"
+#include "reports/terminal/terminal.h"
+
+namespace capgate::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> reports;
+  std::string out = "-";
+};
+
+Result<void> run(const Options& options) {
+  std::vector<reports::MergeInput> inputs;
+  for (const auto& path : options.reports) {
+    auto read = reports::read_report(path);
+    if (!read) return Error{read.error()};
+    inputs.push_back({std::move(read->report), path, std::move(read->digest)});
+  }
+  const auto merged = reports::merge(std::move(inputs), CAPGATE_VERSION);
+  if (!merged) return Error{merged.error()};
+  if (auto written = reports::write_report(*merged, options.out); !written) return written;
+  reports::TerminalOptions view;
+  view.color = use_color(STDERR_FILENO);
+  std::fputs(reports::render_headline(*merged, view).c_str(), stderr);
+  return {};
+}
+
+}  // namespace
+
+void register_merge(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("merge", "Make one report of several; a fault seen both ways becomes one");
+  command->add_option("REPORTS", options->reports, "The reports' files")->required();
+  command
+      ->add_option("--out", options->out, "Where the merged report goes; - is standard output (the default)")
+      ->type_name("FILE");
+  command->callback([options, &exit_code] {
+    const auto done = run(*options);
+    if (!done) complain(done.error());
+    exit_code = done ? kExitPass : kExitInconclusive;
+  });
+}
+
+}  // namespace capgate::cli

@@ -1,0 +1,100 @@
+#include "reports/model/merge_violations.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "reports/model/fingerprint.h"
+
+namespace capgate::reports {
+namespace {
+
+constexpr int kLinesApart = 2;
+
+bool has(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool same_fault(const Violation& a, const Violation& b) {
+  return a.rule == b.rule && std::abs(a.location.line - b.location.line) <= kLinesApart &&
+         path_key(a.location.file) == path_key(b.location.file) &&
+         function_key(a.location.function) == function_key(b.location.function) &&
+         callee_key(a) == callee_key(b);
+}
+
+template <class T>
+void unite(std::vector<T>& into, const std::vector<T>& from) {
+  into.insert(into.end(), from.begin(), from.end());
+  std::sort(into.begin(), into.end());
+  into.erase(std::unique(into.begin(), into.end()), into.end());
+}
+
+template <class T>
+void take_if_empty(std::optional<T>& into, std::optional<T>& from) {
+  if (!into) into = std::move(from);
+}
+
+template <class T>
+void take_if_empty(std::vector<T>& into, std::vector<T>& from) {
+  if (into.empty()) into = std::move(from);
+}
+
+// One kind of evidence looked at two runs or ranks: one of them unsuppressed is a fault. Two kinds looked at
+// one place: the reason given for one is given for the place.
+std::optional<Suppressed> suppression(const Violation& a, const Violation& b) {
+  const bool same_kind = std::any_of(a.evidence.begin(), a.evidence.end(),
+                                     [&](const std::string& kind) { return has(b.evidence, kind); });
+  if (same_kind && !(a.suppressed && b.suppressed)) return std::nullopt;
+  return a.suppressed ? a.suppressed : b.suppressed;
+}
+
+void combine(Violation& into, Violation from) {
+  // What happened in a run tells more than what could: its message, place and stack stand.
+  if (!has(into.evidence, "runtime") && has(from.evidence, "runtime")) std::swap(into, from);
+  into.suppressed = suppression(into, from);
+  into.severity = std::min(into.severity, from.severity);
+  into.count += has(from.evidence, "runtime") ? from.count : 0;
+  if (from.blocked_us) into.blocked_us = into.blocked_us.value_or(0) + *from.blocked_us;
+  if (from.bytes) into.bytes = std::max(into.bytes.value_or(0), *from.bytes);
+  unite(into.evidence, from.evidence);
+  unite(into.processes, from.processes);
+  take_if_empty(into.api, from.api);
+  take_if_empty(into.result, from.result);
+  take_if_empty(into.capture, from.capture);
+  take_if_empty(into.source, from.source);
+  take_if_empty(into.flow, from.flow);
+  if (into.location.line == from.location.line) take_if_empty(into.location.column, from.location.column);
+  for (auto& stack : from.stacks)
+    if (std::none_of(into.stacks.begin(), into.stacks.end(),
+                     [&](const Stack& own) { return own.role == stack.role; }))
+      into.stacks.push_back(std::move(stack));
+  into.details.merge(from.details);
+}
+
+}  // namespace
+
+void merge_violations(std::vector<Violation>& into, std::vector<Violation> from) {
+  // Closest lines are paired first, so that neighbours in one function do not steal each other's twin.
+  struct Pair {
+    int apart;
+    size_t into, from;
+  };
+  std::vector<Pair> pairs;
+  const size_t before = into.size();
+  for (size_t i = 0; i < before; ++i)
+    for (size_t k = 0; k < from.size(); ++k)
+      if (same_fault(into[i], from[k]))
+        pairs.push_back({std::abs(into[i].location.line - from[k].location.line), i, k});
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.apart < b.apart; });
+
+  std::vector<bool> taken_into(before), taken_from(from.size());
+  for (const Pair& pair : pairs) {
+    if (taken_into[pair.into] || taken_from[pair.from]) continue;
+    taken_into[pair.into] = taken_from[pair.from] = true;
+    combine(into[pair.into], std::move(from[pair.from]));
+  }
+  for (size_t k = 0; k < from.size(); ++k)
+    if (!taken_from[k]) into.push_back(std::move(from[k]));
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/model/names.h"
+#include "reports/terminal/parts.h"
+#include "reports/terminal/terminal.h"
+
+namespace capgate::reports {
+namespace {
+
+using namespace terminal;
+
+void add(std::string& list, const std::string& part, std::string_view between = ", ") {
+  if (part.empty()) return;
+  if (!list.empty()) list += between;
+  list += part;
+}
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "decode (build 3f2a91c04b77, mode full, 3 buckets, 1 x sm_90)"
+std::string subject(const Report& report) {
+  const Subject& subject = report.subject;
+  std::string program = base_name(subject.program);
+  if (program.empty() && report.run && !report.run->argv.empty())
+    program = base_name(report.run->argv.front());
+  if (program.empty()) program = report.coverage.kind == "source" ? "these sources" : "the program";
+  std::string more;
+  if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));
+  if (!subject.mode.empty()) add(more, "mode " + subject.mode);
+  if (!subject.buckets.empty()) add(more, counted(subject.buckets.size(), "bucket"));
+  if (!subject.sm.empty()) {
+    const std::string sm = subject.sm.starts_with("sm") ? subject.sm : "sm_" + subject.sm;
+    add(more, subject.devices.value_or(1) > 1 ? fmt::format("{} x {}", *subject.devices, sm) : sm);
+  }
+  return clean(more.empty() ? program : program + " (" + more + ")");
+}
+
+bool only_sources(const Report& report) {
+  return report.coverage.kind == "source";
+}
+
+std::string verdict_line(const Report& report, const Paint& paint) {
+  const std::string about = subject(report);
+  switch (report.verdict) {
+    case Verdict::fail: {
+      std::string count = counted(report.summary.errors, "error");
+      if (report.summary.warnings) count += ", " + counted(report.summary.warnings, "warning");
+      return paint.red("FAIL") +
+             fmt::format(": {} - the step cannot be captured as it is, or its replay would be wrong: {}",
+                         count, about);
+    }
+    case Verdict::inconclusive:
+      return paint.yellow("INCONCLUSIVE") +
+             fmt::format(": {} - nothing is proven about {}",
+                         clean(report.reasons.empty() ? "no reason is given" : report.reasons.front().text),
+                         about);
+    case Verdict::pass:
+      break;
+  }
+  std::string count;
+  if (report.summary.warnings) add(count, counted(report.summary.warnings, "warning"));
+  if (report.summary.notes) add(count, counted(report.summary.notes, "note"));
+  return paint.green("PASS") + fmt::format(": no error - {} {}{}",
+                                           only_sources(report)
+                                               ? "no source line keeps the step from being captured:"
+                                           : report.coverage.kind == "eager"
+                                               ? "nothing in the marked step keeps it from being captured:"
+                                               : "what was captured can be replayed:",
+                                           about, count.empty() ? "" : " - " + count);
+}
+
+std::string second_line(const Report& report, const Paint& paint) {
+  if (report.verdict == Verdict::inconclusive) {
+    const std::string remedy = report.reasons.empty() ? "" : report.reasons.front().remedy;
+    return "  run:     " + paint.bold(clean(remedy.empty() ? "capgate audit -- PROGRAM" : remedy));
+  }
+  const auto worst = std::find_if(report.violations.begin(), report.violations.end(),
+                                  [](const Violation& violation) { return !violation.suppressed; });
+  if (worst == report.violations.end() || worst->severity == Severity::note)
+    return "  worst:   nothing to fix";
+  std::string out = fmt::format("  worst:   {} {}", clean(worst->rule), place(worst->location));
+  if (!worst->hint.empty()) out += " - " + clean(worst->hint);
+  return out;
+}
+
+std::string captures(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  std::string out;
+  if (coverage.captures_completed) add(out, counted(coverage.captures_completed, "capture") + " completed");
+  if (coverage.captures_failed) add(out, grouped(coverage.captures_failed) + " failed");
+  if (coverage.captures_empty) add(out, grouped(coverage.captures_empty) + " empty");
+  if (coverage.captures_open) add(out, grouped(coverage.captures_open) + " left open");
+  if (coverage.replays) add(out, counted(coverage.replays, "replay"));
+  return out;
+}
+
+std::string third_line(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  std::string done = captures(report);
+  for (const auto& region : coverage.regions)
+    add(done, fmt::format("region \"{}\" seen {}", clean(region.name), counted(region.occurrences, "time")));
+  uint64_t events = 0;
+  for (const auto& process : coverage.processes) events += process.events;
+  if (!coverage.processes.empty())
+    add(done, counted(events, "event") + (coverage.processes.size() > 1
+                                              ? fmt::format(" of {} processes", coverage.processes.size())
+                                              : ""));
+  if (coverage.files_parsed) add(done, counted(*coverage.files_parsed, "file") + " parsed");
+  if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
+  if (done.empty()) done = "nothing";
+  std::string missed;
+  for (const auto& item : coverage.not_checked) add(missed, clean(item), "; ");
+  return "  checked: " + done + (missed.empty() ? "" : "; not checked: " + missed);
+}
+
+}  // namespace
+
+std::string render_headline(const Report& report, const TerminalOptions& options) {
+  const Paint paint(options.color);
+  return verdict_line(report, paint) + "\n" + second_line(report, paint) + "\n" + third_line(report) + "\n";
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/terminal/terminal.h"
+#include "reports/terminal/text.h"
+
+namespace capgate::reports {
+
+using namespace terminal;
+
+std::string render_rule(const Rule& rule, const TerminalOptions& options) {
+  const Paint paint(options.color);
+  const auto code = [](std::string_view text) {
+    std::string out = "    ";
+    for (const char c : text) {
+      out += c;
+      if (c == '\n') out += "    ";
+    }
+    return out + "\n";
+  };
+  const auto section = [&](std::string_view title) { return "\n" + paint.bold(title) + "\n"; };
+  std::string seen, related;
+  for (const auto who : rule.seen_by) {
+    const std::string_view word = who == "runtime"  ? "capgate audit"
+                                  : who == "static" ? "capgate lint"
+                                                    : "the engine's own comparison";
+    seen += (seen.empty() ? "" : ", ") + std::string(word);
+  }
+  for (const auto id : rule.related) related += (related.empty() ? "" : ", ") + std::string(id);
+
+  std::string out = paint.bold(fmt::format("{}: {}", rule.id, rule.title)) + "\n\n";
+  out += wrap(rule.fault, 0, options.width) + "\n";
+  out += "  in a capture or a marked region  " + wrap(rule.in_region, 35, options.width, true);
+  out += "  once a step                      " + wrap(rule.a_step, 35, options.width, true);
+  out += "  seen by                          " + seen + "\n";
+  out += section("Why it bites") + wrap(rule.why, 0, options.width);
+  out += section("How to fix it") + wrap(rule.fix, 0, options.width);
+  out += section("Example") + code(rule.bad);
+  out += section("Better") + code(rule.good);
+  const std::string mark = rule.language == "python" ? "#" : "//";
+  out += section("When it is meant");
+  out += wrap(
+      fmt::format(
+          "`{} capgate-allow({}): the reason` on the line or the line above, or `{}:GLOB  the reason` in "
+          "the suppressions file.",
+          mark, rule.id, rule.id),
+      0, options.width);
+  if (!related.empty()) out += "\nSee also: " + related + "\n";
+  return out;
+}
+
+std::string render_rule_list(const TerminalOptions& options) {
+  const Paint paint(options.color);
+  size_t id_columns = 0;
+  for (const Rule& rule : rules()) id_columns = std::max(id_columns, rule.id.size());
+  std::string out;
+  for (const Rule& rule : rules()) {
+    std::string seen;
+    for (const auto who : rule.seen_by) seen += (seen.empty() ? "" : ", ") + std::string(who);
+    const std::string gap(id_columns - rule.id.size() + 2, ' ');
+    out += fmt::format("{}{}{} ({})\n", paint.bold(rule.id), gap, rule.title, seen);
+  }
+  return out + "\n`capgate explain RULE` tells what a rule means and how to fix it.\n";
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,35 @@
+// The report for people at a terminal: the verdict first, the worst fault second, what was looked at third,
+// then each fault once.
+#pragma once
+
+#include <string>
+
+#include "reports/catalogue/catalogue.h"
+#include "reports/model/report.h"
+#include "reports/settings/settings.h"
+
+namespace capgate::reports {
+
+struct TerminalOptions {
+  bool color = false;
+  int width = 100;       // columns; headings are never broken, so that they can be searched for
+  bool all = false;      // notes and suppressed faults in full, stacks unfolded
+  FrameSettings frames;  // whose frames are folded
+};
+
+// The width of the terminal behind `fd`; 100 when it is none.
+int terminal_width(int fd);
+
+// Ends with a newline. Control characters in the report's texts are shown as '?'.
+std::string render_terminal(const Report& report, const TerminalOptions& options);
+
+// The first three lines alone: what audit and lint print when the whole report is not wanted.
+std::string render_headline(const Report& report, const TerminalOptions& options);
+
+// A rule's page: what `capgate explain` prints.
+std::string render_rule(const Rule& rule, const TerminalOptions& options);
+
+// A line a rule: id, the fault in a few words, severities, who sees it.
+std::string render_rule_list(const TerminalOptions& options);
+
+}  // namespace capgate::reports

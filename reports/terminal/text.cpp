@@ -1,0 +1,104 @@
+#include "reports/terminal/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace capgate::reports::terminal {
+
+std::string clean(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte == '\t') {
+      out += "    ";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += '?';
+    } else if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      out += '?';  // U+0080 to U+009F: control characters too
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+size_t columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string wrap(std::string_view text, size_t indent, int width, bool hanging) {
+  const size_t room = static_cast<size_t>(std::max(width, static_cast<int>(indent) + 20)) - indent;
+  std::string out;
+  bool first_line = true;
+  while (true) {
+    std::string_view paragraph = text.substr(0, text.find('\n'));
+    size_t used = 0;
+    const auto begin_line = [&] {
+      if (!first_line || !hanging) out.append(indent, ' ');
+      first_line = false;
+      used = 0;
+    };
+    bool any = false;
+    while (!paragraph.empty()) {
+      const size_t start = paragraph.find_first_not_of(' ');
+      if (start == std::string_view::npos) break;
+      paragraph.remove_prefix(start);
+      const std::string_view word = paragraph.substr(0, paragraph.find(' '));
+      paragraph.remove_prefix(word.size());
+      const std::string shown = clean(word);
+      const size_t size = columns(shown);
+      if (!any) {
+        begin_line();
+      } else if (used + 1 + size > room) {
+        out += '\n';
+        begin_line();
+      } else {
+        out += ' ';
+        ++used;
+      }
+      any = true;
+      out += shown;
+      used += size;
+    }
+    out += '\n';
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string grouped(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string duration(double microseconds) {
+  if (microseconds < 1e3) return fmt::format("{:.0f} us", microseconds);
+  if (microseconds < 1e6) return fmt::format("{:.1f} ms", microseconds / 1e3);
+  return fmt::format("{:.1f} s", microseconds / 1e6);
+}
+
+std::string bytes(uint64_t count) {
+  if (count < 1024) return fmt::format("{} B", count);
+  auto value = static_cast<double>(count);
+  for (const char* unit : {"KiB", "MiB", "GiB"}) {
+    value /= 1024;
+    if (value < 1024) return fmt::format("{:.1f} {}", value, unit);
+  }
+  return fmt::format("{:.1f} TiB", value / 1024);
+}
+
+std::string counted(uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
+}  // namespace capgate::reports::terminal

@@ -1,0 +1,51 @@
+// Text for a terminal: clean, wrapped, painted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace capgate::reports::terminal {
+
+// Without control characters, so that a name in a report cannot move the cursor or change a colour. Tabs
+// become spaces.
+std::string clean(std::string_view text);
+
+// Columns of UTF-8 text: one a character.
+size_t columns(std::string_view text);
+
+// The text broken at spaces, each line with the indent, the first without it if `hanging`. Ends with a
+// newline. A word longer than a line stands alone on one. Empty lines separate paragraphs and stay.
+std::string wrap(std::string_view text, size_t indent, int width, bool hanging = false);
+
+// "1,234,567"
+std::string grouped(uint64_t number);
+
+// "12 us", "3.4 ms", "1.2 s"
+std::string duration(double microseconds);
+
+// "512 B", "3.0 KiB", "1.5 GiB"
+std::string bytes(uint64_t count);
+
+// "1 error", "3 errors"
+std::string counted(uint64_t number, std::string_view noun);
+
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  std::string bold(std::string_view text) const { return with("1", text); }
+  std::string dim(std::string_view text) const { return with("2", text); }
+  std::string red(std::string_view text) const { return with("1;31", text); }
+  std::string yellow(std::string_view text) const { return with("1;33", text); }
+  std::string green(std::string_view text) const { return with("1;32", text); }
+  std::string cyan(std::string_view text) const { return with("36", text); }
+
+ private:
+  std::string with(std::string_view code, std::string_view text) const {
+    if (!on_ || text.empty()) return std::string(text);
+    return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+  }
+  bool on_;
+};
+
+}  // namespace capgate::reports::terminal
