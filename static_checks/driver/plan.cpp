@@ -76,7 +76,7 @@ class Planner {
       return;
     }
     // The same file with other options is another unit; the same options twice are not.
-    if (known_.insert(to_bytes(*command)).second) plan_.units.push_back(std::move(*command));
+    if (known_.insert(command_key(*command)).second) plan_.units.push_back(std::move(*command));
   }
 
   // A file or folder of the command line.
@@ -110,7 +110,7 @@ class Planner {
       bool includes = false;
       for (const std::string& header : scanner.headers_of(*command))
         if (wanted_headers_.contains(header)) includes = true, reached.insert(header);
-      if (!includes || known.contains(to_bytes(*command))) continue;
+      if (!includes || known.contains(command_key(*command))) continue;
       plan_.only_for_headers.insert(command->file);
       add(*command, entry.file);
     }

@@ -149,6 +149,11 @@ Result<UnitCommand> plain_command(const std::string& file, const std::vector<std
   return build(path, directory, cuda ? translate_nvcc(*words) : translate_host(*words), "", true, settings);
 }
 
+std::string command_key(UnitCommand command) {
+  command.dropped.clear();
+  return to_bytes(command);
+}
+
 bool is_source_name(const std::string& path) {
   return one_of(extension(path), {".cu", ".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".CPP"});
 }

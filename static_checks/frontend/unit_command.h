@@ -21,13 +21,16 @@ struct UnitCommand {
   bool cuda = false;
   bool needs_texture_fetch = false;  // the toolkit lacks the header that clang's CUDA wrapper includes
   bool per_thread_default_stream = false;
-  std::vector<std::string> dropped;  // options left out; for -v only, no part of the cache key
+  std::vector<std::string> dropped;  // options left out: said by -v, and no part of the key
 };
 template <class A>
 void fields(A& archive, UnitCommand& v) {
   archive(v.file, v.directory, v.root, v.arguments, v.search_dirs, v.foreign_dirs, v.cuda,
           v.needs_texture_fetch, v.per_thread_default_stream, v.dropped);
 }
+
+// Equal for commands that give the same unit.
+std::string command_key(UnitCommand command);
 
 struct CommandSettings {
   std::string cuda_path;  // --cuda-path, or empty

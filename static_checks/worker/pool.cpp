@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,7 +147,7 @@ class Pool {
       (void)!write(STDERR_FILENO, reason, std::strlen(reason));
       _exit(127);
     }
-    running.process = Fd(pidfd_open(running.pid, 0));
+    running.process = Fd(static_cast<int>(syscall(SYS_pidfd_open, running.pid, 0)));
     running.deadline =
         Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(settings_.timeout_s * 1000));
     running_.push_back(std::move(running));
