@@ -1,0 +1,341 @@
+#include "detector/preload/api_calls.h"
+
+#include "detector/preload/call_shape.h"
+#include "detector/preload/captures.h"
+#include "detector/preload/counters.h"
+#include "detector/preload/driver_api.h"
+#include "detector/preload/families.h"
+#include "detector/preload/graph_dump.h"
+#include "detector/preload/host_place.h"
+#include "detector/preload/process.h"
+#include "detector/preload/python_lines.h"
+#include "detector/preload/ranges.h"
+#include "detector/preload/resources.h"
+#include "detector/preload/stacks.h"
+#include "detector/preload/strings.h"
+#include "detector/preload/sys.h"
+#include "detector/preload/thread_state.h"
+#include "detector/preload/trace_file.h"
+#include "detector/preload/window.h"
+
+namespace capgate::preload {
+namespace {
+
+using trace::CallRecord;
+
+constexpr uint32_t kStacksOutside = 1000;  // a family, outside everything judged
+constexpr uint32_t kRecordsOutside = 100000;
+constexpr uint32_t kPollsInARow = 64;
+
+// cudaError_t and CUresult agree on these.
+constexpr int32_t kNotReady = 600, kUnmatched = 903, kWrongThread = 908;
+
+std::atomic<uint32_t> g_outside[size_t(Family::count)];
+std::atomic<uint32_t> g_names[2][kMaxIds];
+
+uint32_t call_name(ThreadState& thread, uint32_t domain, uint32_t cbid, const char* name) {
+  std::atomic<uint32_t>& slot = g_names[domain - 1][cbid];
+  uint32_t id = slot.load(std::memory_order_relaxed);
+  if (id == 0) {
+    id = intern(thread, name);
+    slot.store(id, std::memory_order_relaxed);
+  }
+  return id;
+}
+
+// A frame whose ids went off meanwhile may never see its exit. Better to call a nested call outermost than the reverse.
+void drop_stale_frames(ThreadState& thread) {
+  if (thread.depth == 0) return;
+  const uint32_t epoch = window_epoch();
+  for (uint32_t i = 0; i < thread.depth; ++i) {
+    const Frame& frame = thread.frames[i];
+    if (frame.epoch == epoch || (frame.shape->flags & kWindow) == 0) continue;
+    thread.depth = i;
+    return;
+  }
+}
+
+void take_stacks(ThreadState& thread, CallRecord& record) {
+  find_python(thread);
+  bool truncated = false;
+  record.stack = native_stack(thread, &truncated);
+  if (truncated) record.flags |= trace::kStackTruncated;
+  record.python_stack = python_stack(thread);
+}
+
+void classify(ThreadState& thread, uint64_t address, uint8_t& memory, uint8_t& place) {
+  const trace::Memory kind = memory_kind(address);
+  memory = uint8_t(kind);
+  if (kind == trace::Memory::pageable) place = uint8_t(host_place(thread, address));
+}
+
+// Where a call goes that names no stream of its own.
+uint32_t stream_flags(const CallShape& shape, const Operands& operands) {
+  uint32_t flags = 0;
+  if (operands.has_stream) flags |= trace::kHasStreamArg;
+  const bool per_thread = (shape.flags & kPerThread) != 0 || operands.stream == 2;
+  if (per_thread) flags |= trace::kPerThreadStream;
+  const bool names_default = operands.has_stream ? operands.stream <= 1 : (shape.flags & kImpliedStream) != 0;
+  if (names_default && (!per_thread || operands.stream == 1)) flags |= trace::kLegacyStream;
+  return flags;
+}
+
+uint64_t stream_key(uint64_t stream, uint32_t flags) {
+  return stream == 0 && (flags & trace::kPerThreadStream) != 0 ? 2 : stream;
+}
+
+// Whether the call lies in something that is judged.
+bool is_judged(const ThreadState& thread, Family family) {
+  if (captures_open() != 0 || thread.marked_ranges != 0 || process_range_open()) return true;
+  return thread.launched_graph && family != Family::launch;
+}
+
+// Whether a call outside captures may still be written, or only counted.
+bool has_room(ThreadState& thread, Family family, bool judged) {
+  if (captures_open() != 0) return true;
+  if (trace_is_filling()) {
+    const bool counted = judged || !is_frequent(family);
+    if (counted) count(thread, "thinned:room");
+    return family == Family::capture_begin || family == Family::capture_end;
+  }
+  if (judged) return true;
+  if (is_frequent(family)) return false;
+  return g_outside[size_t(family)].fetch_add(1, std::memory_order_relaxed) < kRecordsOutside;
+}
+
+// A busy wait would fill the trace with one and the same call.
+bool is_repeated_poll(ThreadState& thread, Family family, uint32_t domain, uint32_t cbid) {
+  const uint32_t key = domain << 16 | cbid;
+  if (!is_poll(family)) {
+    thread.polls = 0;
+    return false;
+  }
+  if (thread.poll_key != key) thread.polls = 0;
+  thread.poll_key = key;
+  return ++thread.polls > kPollsInARow && captures_open() == 0;
+}
+
+bool wants_stack(const ThreadState& thread, const CallRecord& record, Family family, bool judged) {
+  if (family == Family::launch) {
+    if (thread.captures_open == 0) return false;
+    return (record.flags & trace::kLegacyStream) != 0 || record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  }
+  if (family == Family::capture_begin || family == Family::capture_end) return true;
+  if (judged) return true;
+  return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
+}
+
+CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call,
+                       const Operands& operands, bool nested) {
+  if (!thread.named) name_thread(thread);
+  write_open_ranges(thread);
+  const auto family = frame.shape->kind();
+  // Everything that may write other records comes before the reservation: a chunk is filled in order.
+  const uint32_t name = call_name(thread, domain, cbid, call.functionName);
+  const uint32_t label = family == Family::launch ? intern(thread, call.symbolName) : 0;
+  CallRecord filled{};
+  filled.t_begin_ns = frame.t_begin;
+  filled.domain = domain;
+  filled.cbid = cbid;
+  filled.name = name;
+  filled.label = label;
+  filled.flags = stream_flags(*frame.shape, operands);
+  if (nested) filled.flags |= trace::kNested;
+  if (thread.callback_thread) filled.flags |= trace::kInCallback;
+  filled.family = uint16_t(family);
+  filled.thread_mode = thread.mode;
+  filled.capture_status = 255;
+  filled.result = trace::kPending;
+  filled.context = reinterpret_cast<uint64_t>(call.context);
+  filled.device = current_device(filled.context);
+  filled.stream = operands.stream;
+  filled.object = operands.object;
+  filled.object2 = operands.object2;
+  filled.dst = operands.dst;
+  filled.src = operands.src;
+  filled.bytes = operands.bytes;
+  filled.arg = operands.arg;
+  memcpy(filled.grid, operands.grid, sizeof(filled.grid));
+  memcpy(filled.block, operands.block, sizeof(filled.block));
+  filled.stream_device = operands.has_stream ? stream_device(operands.stream, filled.device) : trace::kNoDevice;
+  if (nested) filled.outer_name = thread.frames[0].name;
+  if (captures_open() != 0 && operands.has_stream && (filled.flags & trace::kLegacyStream) == 0) {
+    const StreamCapture capture = stream_capture(operands.stream, (filled.flags & trace::kPerThreadStream) != 0);
+    filled.capture_status = capture.status;
+    filled.capture_id = capture.id;
+    if (capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) filled.flags |= trace::kCapturing;
+  }
+  if (is_copy(family)) {
+    if (operands.dst != 0) classify(thread, operands.dst, filled.dst_memory, filled.dst_place);
+    if (operands.src != 0) classify(thread, operands.src, filled.src_memory, filled.src_place);
+  }
+  if (wants_stack(thread, filled, family, frame.judged)) take_stacks(thread, filled);
+  auto* record = reserve<CallRecord>(thread);
+  if (record == nullptr) return nullptr;
+  memcpy(reinterpret_cast<char*>(record) + sizeof(trace::RecordHeader),
+         reinterpret_cast<const char*>(&filled) + sizeof(trace::RecordHeader),
+         sizeof(filled) - sizeof(trace::RecordHeader));
+  frame.seq = next_seq();
+  commit_record(record, trace::RecordType::call, sizeof(*record), frame.seq);
+  return record;
+}
+
+void tell_death(ThreadState& thread, const OpenCapture& capture, const char* name, int32_t result) {
+  char native[256], python[512];
+  describe_caller(native, sizeof(native));
+  describe_python(python, sizeof(python));
+  Text line;
+  line << "capture died: " << (name != nullptr ? name : "a call") << " returned " << uint64_t(uint32_t(result));
+  if (capture.tid != thread.tid) line << " on another thread (" << uint64_t(thread.tid) << ")";
+  if (python[0] != 0) line << " at " << python;
+  if (native[0] != 0) line << (python[0] != 0 ? ", " : " at ") << native;
+  say(line);
+}
+
+void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint64_t* capture_id) {
+  const uint64_t stream = frame.stream;
+  const StreamCapture now = stream_capture(stream, false);
+  *capture_id = now.id;
+  capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false});
+  open_window();
+}
+
+void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackData& call, int32_t result,
+                 uint64_t graph) {
+  // These two leave the capture as it is: it belongs to another stream or thread.
+  if (result == kUnmatched || result == kWrongThread) return;
+  OpenCapture capture;
+  if (!capture_ends(frame.stream, &capture)) return;
+  if (result != 0 && !capture.dead) tell_death(thread, capture, call.functionName, result);
+  write_capture(thread, capture, frame.seq, result == 0 ? graph : 0, result);
+  close_window();
+  note_capture_done(thread, result == 0);
+}
+
+// What the call's success changes for the library itself.
+void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, int32_t result, uint64_t product) {
+  const auto family = frame.shape->kind();
+  if (family == Family::capture_end) {
+    end_capture(thread, frame, call, result, product);
+    return;
+  }
+  if (result != 0) {
+    if (result == kNotReady) return;
+    OpenCapture dead;
+    while (captures_open() != 0 && capture_just_died(&dead)) tell_death(thread, dead, call.functionName, result);
+    return;
+  }
+  switch (family) {
+    case Family::capture_begin: {
+      uint64_t id = 0;
+      begin_capture(thread, frame, uint32_t(frame.arg), &id);
+      if (frame.record != nullptr) frame.record->capture_id = id;
+      break;
+    }
+    case Family::capture_mode:
+      thread.mode = uint8_t(frame.arg);
+      break;
+    case Family::graph_launch:
+      thread.launched_graph = true;
+      note_replay(thread);
+      break;
+    case Family::stream_destroy: {
+      OpenCapture lost;
+      if (capture_ends(frame.stream, &lost)) close_window();
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call) {
+  const CallShape* shape = call_shape(domain, cbid);
+  if (shape == nullptr) return;
+  drop_stale_frames(thread);
+  if (thread.depth >= kMaxFrames) return;
+  const bool nested = thread.depth > 0;
+  Frame& frame = thread.frames[thread.depth++];
+  const auto family = shape->kind();
+  frame = {};
+  frame.shape = shape;
+  frame.domain = domain;
+  frame.cbid = cbid;
+  frame.correlation = call.correlationId;
+  frame.epoch = window_epoch();
+  if (nested) {
+    const Frame& outer = thread.frames[0];
+    frame.judged = outer.judged;
+    if (!outer.judged || !nested_tells(outer.shape->kind(), family)) return;
+  } else {
+    frame.judged = is_judged(thread, family);
+    if (family == Family::launch && !frame.judged) {
+      if (!window_open()) launch_outside_window();
+      return;
+    }
+  }
+  const bool record = has_room(thread, family, frame.judged) && !is_repeated_poll(thread, family, domain, cbid);
+  Operands operands;
+  if (record || is_copy(family) || changes_state(family)) {
+    read_operands(*shape, call.functionParams, operands);
+    frame.stream = stream_key(operands.stream, stream_flags(*shape, operands));
+    frame.bytes = operands.bytes;
+    frame.arg = operands.arg;
+  }
+  if (!record) {
+    if (is_wait(family) || family == Family::memcpy_sync) frame.t_begin = monotonic_ns();
+    return;
+  }
+  frame.t_begin = monotonic_ns();
+  frame.name = call_name(thread, domain, cbid, call.functionName);
+  frame.record = write_call(thread, frame, domain, cbid, call, operands, nested);
+  // Our own work above is not the program's waiting time.
+  if (frame.record != nullptr) frame.record->t_begin_ns = monotonic_ns();
+}
+
+void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call) {
+  uint32_t at = thread.depth;
+  while (at > 0) {
+    const Frame& frame = thread.frames[at - 1];
+    if (frame.cbid == cbid && frame.domain == domain && frame.correlation == call.correlationId) break;
+    --at;
+  }
+  const int32_t result = call.functionReturnValue != nullptr ? *static_cast<const int32_t*>(call.functionReturnValue) : 0;
+  if (at == 0) {  // its ids went on while it was in flight
+    const CallShape* shape = call_shape(domain, cbid);
+    if (shape != nullptr && thread.depth == 0) count(thread, "enter-missed");
+    return;
+  }
+  Frame& frame = thread.frames[at - 1];
+  thread.depth = at;  // what stands above never saw its exit
+  const uint64_t product = read_product(*frame.shape, call.functionParams);
+  CallRecord* record = frame.record;
+  const auto family = frame.shape->kind();
+  if (record != nullptr && trace_live()) {
+    record->t_end_ns = monotonic_ns();
+    if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
+    if (result == 0) record->out = product;
+    if (record->context == 0 && call.context != nullptr) {
+      record->context = reinterpret_cast<uint64_t>(call.context);
+      record->device = current_device(record->context);
+    }
+    record->seq_end = next_seq();
+    __atomic_store_n(&record->result, result, __ATOMIC_RELEASE);
+  } else if (at == 1 && family != Family::launch) {  // launches are seen in windows only: no honest count
+    const uint64_t blocked = frame.t_begin != 0 ? monotonic_ns() - frame.t_begin : 0;
+    count_call(thread, domain, cbid, call.functionName, is_copy(family) ? frame.bytes : 0, blocked);
+  }
+  if (at == 1) follow(thread, frame, call, result, product);
+  thread.depth = at - 1;
+  if (at == 1) after_call(thread, call.context != nullptr);
+}
+
+uint64_t call_in_flight(const ThreadState& thread) { return thread.depth > 0 ? thread.frames[0].seq : 0; }
+
+void reset_calls_after_fork() {
+  for (auto& slot : g_outside) slot.store(0);
+}
+
+}  // namespace capgate::preload

@@ -1,0 +1,85 @@
+// How the families of calls are treated.
+#pragma once
+
+#include "detector/trace/format.h"
+
+namespace capgate::preload {
+
+using trace::Family;
+
+// Cheap and frequent: outside captures, regions and steps they are counted, not recorded.
+constexpr bool is_frequent(Family family) {
+  switch (family) {
+    case Family::stream_sync:
+    case Family::event_sync:
+    case Family::device_sync:
+    case Family::stream_query:
+    case Family::event_query:
+    case Family::memcpy_sync:
+    case Family::memcpy_async:
+    case Family::memset_sync:
+    case Family::memset_async:
+    case Family::launch:
+    case Family::host_func:
+    case Family::symbol_load:
+    case Family::prefetch:
+    case Family::mem_pool:
+    case Family::stream_memop:
+    case Family::external:
+    case Family::event_elapsed:
+    case Family::event_destroy:
+    case Family::device_control:
+    case Family::capture_mode:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr bool is_poll(Family family) { return family == Family::stream_query || family == Family::event_query; }
+
+constexpr bool is_copy(Family family) {
+  return family == Family::memcpy_sync || family == Family::memcpy_async || family == Family::memset_sync ||
+         family == Family::memset_async;
+}
+
+constexpr bool is_wait(Family family) {
+  return family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
+}
+
+// Calls whose success the library itself acts upon.
+constexpr bool changes_state(Family family) {
+  return family == Family::capture_begin || family == Family::capture_end || family == Family::capture_mode ||
+         family == Family::graph_launch || family == Family::stream_destroy;
+}
+
+constexpr bool is_load(Family family) { return family == Family::module_load || family == Family::module_unload; }
+
+constexpr bool is_memory(Family family) {
+  switch (family) {
+    case Family::alloc_device:
+    case Family::free_device:
+    case Family::alloc_async:
+    case Family::free_async:
+    case Family::alloc_host:
+    case Family::free_host:
+    case Family::host_register:
+    case Family::host_unregister:
+    case Family::vmm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether a call nested in another tells something that the outer call's name does not.
+constexpr bool nested_tells(Family outer, Family inner) {
+  if (outer == inner) return false;
+  if (is_load(inner)) return !is_load(outer);
+  if (is_wait(inner)) return !is_wait(outer) && outer != Family::memcpy_sync && outer != Family::memset_sync;
+  if (is_memory(inner)) return !is_memory(outer);
+  if (inner == Family::memcpy_sync) return !is_copy(outer);
+  return false;
+}
+
+}  // namespace capgate::preload

@@ -1,0 +1,54 @@
+#include "detector/preload/host_place.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "detector/preload/modules.h"
+#include "detector/preload/thread_state.h"
+
+namespace capgate::preload {
+namespace {
+
+uint64_t g_heap_start = 0;
+
+}  // namespace
+
+void find_heap() {
+  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  char text[4096 + 1];
+  size_t kept = 0;
+  for (ssize_t n; g_heap_start == 0 && (n = read(fd, text + kept, 4096 - kept)) > 0;) {
+    size_t bytes = kept + size_t(n);
+    text[bytes] = 0;
+    char* line = text;
+    for (char* end; (end = strchr(line, '\n')) != nullptr; line = end + 1) {
+      *end = 0;
+      if (strstr(line, "[heap]") == nullptr) continue;
+      uint64_t value = 0;
+      for (const char* p = line; *p != '-' && *p != 0; ++p)
+        value = value * 16 + uint64_t(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+      g_heap_start = value;
+      break;
+    }
+    kept = bytes - size_t(line - text);
+    if (kept >= 4096) kept = 0;
+    memmove(text, line, kept);
+  }
+  close(fd);
+  if (g_heap_start == 0) g_heap_start = reinterpret_cast<uint64_t>(sbrk(0));
+}
+
+trace::HostPlace host_place(ThreadState& thread, uint64_t address) {
+  find_stack_bounds(thread);
+  for (ThreadState* other = first_thread(); other != nullptr; other = other->next) {
+    if (other->stack_high > 1 && address >= other->stack_low && address < other->stack_high)
+      return trace::HostPlace::stack;
+  }
+  if (address >= g_heap_start && address < reinterpret_cast<uint64_t>(sbrk(0))) return trace::HostPlace::heap;
+  if (in_module(address)) return trace::HostPlace::module_data;
+  return trace::HostPlace::mapping;
+}
+
+}  // namespace capgate::preload

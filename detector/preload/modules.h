@@ -1,0 +1,28 @@
+// The objects mapped into the process, for symbolising after it is gone.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace capgate::preload {
+
+struct ThreadState;
+
+// Writes a record for every object mapped since the last call. Cheap when nothing was loaded in between.
+void refresh_modules(ThreadState& thread);
+
+// True for an address of an object's own data (its constants and globals).
+bool in_module(uint64_t address);
+
+// True for an address of this library's code.
+bool in_own_code(uint64_t ip);
+
+// Calls `visit` with the path of each mapped object until it returns true. Nothing may be loaded meanwhile.
+bool find_module(bool (*visit)(const char* path, void* data), void* data);
+
+// "prog+0x12c4" for an address, or empty. `out` holds `size` bytes.
+void describe_address(uint64_t ip, char* out, size_t size);
+
+void forget_modules_after_fork();
+
+}  // namespace capgate::preload

@@ -1,0 +1,57 @@
+// Rules of this file. It runs inside the program's CUDA calls, with whatever locks CUDA holds there: no malloc, no waiting
+// for another thread that may be in CUDA, no lock across a call. `errno` is the program's. Calls made from here are not the
+// program's: the thread's busy flag turns their callbacks away.
+#include "detector/preload/observer.h"
+
+#include <errno.h>
+
+#include "detector/preload/api_calls.h"
+#include "detector/preload/resources.h"
+#include "detector/preload/thread_state.h"
+#include "detector/preload/trace_file.h"
+
+namespace capgate::preload {
+namespace {
+
+std::atomic<bool> g_proof{false};
+
+}  // namespace
+
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
+  if (!trace_live()) return;
+  ThreadState* thread = this_thread();
+  if (thread == nullptr || data == nullptr) return;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    if (!g_proof.load(std::memory_order_relaxed)) g_proof.store(true);
+  }
+  if (thread->busy) return;
+  Busy busy(*thread);
+  const int saved = errno;
+  switch (domain) {
+    case CUPTI_CB_DOMAIN_RUNTIME_API:
+    case CUPTI_CB_DOMAIN_DRIVER_API: {
+      const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+      if (call.callbackSite == CUPTI_API_ENTER) {
+        enter_call(*thread, domain, cbid, call);
+      } else {
+        leave_call(*thread, domain, cbid, call);
+      }
+      break;
+    }
+    case CUPTI_CB_DOMAIN_RESOURCE:
+      note_resource(*thread, cbid, *static_cast<const CUpti_ResourceData*>(data));
+      break;
+    case CUPTI_CB_DOMAIN_STATE:
+      note_cupti_state(*thread, cbid, data);
+      break;
+    default:
+      break;
+  }
+  errno = saved;
+}
+
+bool callbacks_arrive() { return g_proof.load(std::memory_order_relaxed); }
+
+void reset_observer_after_fork() { g_proof.store(false); }
+
+}  // namespace capgate::preload

@@ -1,0 +1,127 @@
+#include "detector/preload/python_lines.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "detector/preload/modules.h"
+#include "detector/preload/stacks.h"
+#include "detector/preload/thread_state.h"
+#include "detector/preload/trace_file.h"
+
+namespace capgate::preload {
+namespace {
+
+using DumpTraceback = void (*)(int fd, void* thread_state);
+using ThisThreadState = void* (*)();
+using GetVersion = const char* (*)();
+using IsInitialized = int (*)();
+
+DumpTraceback g_dump = nullptr;
+ThisThreadState g_this_state = nullptr;
+IsInitialized g_initialized = nullptr;
+Distinct g_stacks;
+std::atomic<bool> g_found{false};
+std::atomic<uint32_t> g_tries{0};
+
+constexpr size_t kMaxText = 24 << 10;
+
+// Also finds an interpreter that an embedding program has loaded for itself alone.
+void* python_symbol(void* lib, const char* name) {
+  void* symbol = dlsym(RTLD_DEFAULT, name);
+  return symbol == nullptr && lib != nullptr ? dlsym(lib, name) : symbol;
+}
+
+void* open_libpython() {
+  char path[PATH_MAX] = {};
+  const bool found = find_module(
+      [](const char* name, void* out) {
+        const char* file = strrchr(name, '/');
+        if (strncmp(file != nullptr ? file + 1 : name, "libpython3.", 11) != 0 || strlen(name) >= PATH_MAX) return false;
+        strcpy(static_cast<char*>(out), name);
+        return true;
+      },
+      path);
+  return found ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+}
+
+// Into a memory file of its own each time: a descriptor kept open could be closed and reused by the program.
+size_t read_stack(char* out, size_t size) {
+  if (g_dump == nullptr || g_this_state == nullptr) return 0;
+  if (g_initialized != nullptr && g_initialized() == 0) return 0;
+  void* state = g_this_state();
+  if (state == nullptr) return 0;
+  const int fd = memfd_create("capgate", MFD_CLOEXEC);
+  if (fd < 0) return 0;
+  g_dump(fd, state);
+  const ssize_t n = pread(fd, out, size, 0);
+  close(fd);
+  return n > 0 ? size_t(n) : 0;
+}
+
+}  // namespace
+
+void find_python(ThreadState& thread) {
+  // An interpreter that loads CUDA is there at once; one that is embedded later is looked for now and then.
+  if (g_found.load(std::memory_order_relaxed) || g_tries.fetch_add(1, std::memory_order_relaxed) % 256 != 0) return;
+  void* lib = nullptr;
+  auto version = reinterpret_cast<GetVersion>(python_symbol(nullptr, "Py_GetVersion"));
+  if (version == nullptr) {
+    lib = open_libpython();
+    version = reinterpret_cast<GetVersion>(python_symbol(lib, "Py_GetVersion"));
+    if (version == nullptr) return;
+  }
+  if (g_found.exchange(true)) return;
+  g_initialized = reinterpret_cast<IsInitialized>(python_symbol(lib, "Py_IsInitialized"));
+  g_this_state = reinterpret_cast<ThisThreadState>(python_symbol(lib, "PyGILState_GetThisThreadState"));
+  g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "_Py_DumpTraceback"));
+  if (g_dump == nullptr) g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "PyUnstable_DumpTraceback"));
+  write_meta(thread, "python", version());
+  Text why;
+  if (g_dump == nullptr || g_this_state == nullptr) {
+    g_dump = nullptr;
+    why << "Python " << version() << " does not export _Py_DumpTraceback";
+  }
+  write_meta(thread, "python.lines", why.c_str());
+}
+
+uint32_t python_stack(ThreadState& thread) {
+  if (g_dump == nullptr) return 0;
+  char text[kMaxText];
+  const size_t n = read_stack(text, sizeof(text));
+  if (n == 0) return 0;
+  bool fresh;
+  const uint32_t id = g_stacks.find(text, n, &fresh);
+  if (!fresh) return id;
+  const size_t bytes = sizeof(trace::StringRecord) + n;
+  auto* record = static_cast<trace::StringRecord*>(reserve_record(thread, bytes));
+  if (record == nullptr) return id;
+  record->id = id;
+  record->bytes = uint32_t(n);
+  memcpy(record + 1, text, n);
+  commit_record(record, trace::RecordType::python_stack, bytes);
+  return id;
+}
+
+void describe_python(char* out, size_t size) {
+  char text[2048];
+  const size_t n = read_stack(text, sizeof(text) - 1);
+  text[n] = 0;
+  out[0] = 0;
+  const char* line = strstr(text, "File \"");
+  if (line == nullptr) return;
+  const char* end = strchr(line, '\n');
+  size_t bytes = end != nullptr ? size_t(end - line) : strlen(line);
+  if (bytes >= size) bytes = size - 1;
+  memcpy(out, line, bytes);
+  out[bytes] = 0;
+}
+
+void reset_python_after_fork() {
+  g_stacks.forget();
+  g_found.store(false);
+  g_tries.store(0);
+}
+
+}  // namespace capgate::preload

@@ -1,0 +1,22 @@
+// The Python stack of the calling thread, read by the interpreter's own crash dumper: it takes no lock and makes no object.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace capgate::preload {
+
+struct ThreadState;
+
+// Looks for an interpreter in the process and writes what it found, once it is there. Cheap when called again.
+void find_python(ThreadState& thread);
+
+// The id of the calling thread's Python stack, 0 when it runs no Python or its lines cannot be read.
+uint32_t python_stack(ThreadState& thread);
+
+// The innermost Python line of the calling thread as `File "x.py", line 3 in f`, or empty.
+void describe_python(char* out, size_t size);
+
+void reset_python_after_fork();
+
+}  // namespace capgate::preload

@@ -1,0 +1,119 @@
+#include "detector/preload/stacks.h"
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+#include "detector/preload/modules.h"
+#include "detector/preload/thread_state.h"
+#include "detector/preload/trace_file.h"
+
+namespace capgate::preload {
+namespace {
+
+constexpr uint32_t kSlots = 1 << 18;
+
+using Backtrace = _Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*);
+using GetIp = _Unwind_Ptr (*)(_Unwind_Context*);
+
+Backtrace g_backtrace = nullptr;
+GetIp g_get_ip = nullptr;
+Distinct g_stacks;
+
+struct Walked {
+  uint64_t ip[kMaxStackFrames];
+  uint32_t count = 0;
+  bool truncated = false;
+};
+
+_Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
+  auto& walked = *static_cast<Walked*>(data);
+  const uint64_t ip = g_get_ip(context);
+  if (ip == 0) return _URC_END_OF_STACK;
+  if (walked.count == 0 && in_own_code(ip)) return _URC_NO_REASON;
+  if (walked.count == kMaxStackFrames) {
+    walked.truncated = true;
+    return _URC_END_OF_STACK;
+  }
+  walked.ip[walked.count++] = ip;
+  return _URC_NO_REASON;
+}
+
+bool nvidia_frame(const char* text) {
+  for (const char* name : {"libcuda.so", "libcudart", "libcupti", "libnvidia"})
+    if (strncmp(text, name, strlen(name)) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+uint32_t Distinct::find(const void* data, size_t bytes, bool* fresh) {
+  const uint64_t hash = hash_bytes(data, bytes);
+  const auto check = uint32_t(hash_bytes(data, bytes, 0x5851f42d4c957f2du));
+  Locked locked(lock_);
+  if (slots_ == nullptr) slots_ = static_cast<Slot*>(map_memory(kSlots * sizeof(Slot)));
+  *fresh = false;
+  if (slots_ == nullptr) return 0;
+  uint32_t at = uint32_t(hash >> 20) % kSlots;
+  for (; slots_[at].id != 0; at = (at + 1) % kSlots)
+    if (slots_[at].hash == hash && slots_[at].check == check) return slots_[at].id;
+  if (count_ >= kSlots / 4 * 3) return 0;
+  *fresh = true;
+  slots_[at] = {hash, check, ++count_};
+  return count_;
+}
+
+void Distinct::forget() {
+  lock_.reset();
+  if (slots_ != nullptr) munmap(slots_, kSlots * sizeof(Slot));
+  slots_ = nullptr;
+  count_ = 0;
+}
+
+bool warm_up_stacks() {
+  void* lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (lib == nullptr) return false;
+  g_get_ip = reinterpret_cast<GetIp>(dlsym(lib, "_Unwind_GetIP"));
+  g_backtrace = reinterpret_cast<Backtrace>(dlsym(lib, "_Unwind_Backtrace"));
+  if (g_get_ip == nullptr || g_backtrace == nullptr) {
+    g_backtrace = nullptr;
+    return false;
+  }
+  Walked walked;
+  g_backtrace(visit_frame, &walked);
+  return true;
+}
+
+uint32_t native_stack(ThreadState& thread, bool* truncated) {
+  if (g_backtrace == nullptr) return 0;
+  Walked walked;
+  g_backtrace(visit_frame, &walked);
+  *truncated = walked.truncated;
+  if (walked.count == 0) return 0;
+  bool fresh;
+  const uint32_t id = g_stacks.find(walked.ip, walked.count * sizeof(uint64_t), &fresh);
+  if (!fresh) return id;
+  refresh_modules(thread);
+  const size_t bytes = sizeof(trace::StackRecord) + walked.count * sizeof(uint64_t);
+  auto* record = static_cast<trace::StackRecord*>(reserve_record(thread, bytes));
+  if (record == nullptr) return id;
+  record->id = id;
+  record->count = walked.count;
+  memcpy(record + 1, walked.ip, walked.count * sizeof(uint64_t));
+  commit_record(record, trace::RecordType::stack, bytes);
+  return id;
+}
+
+void describe_caller(char* out, size_t size) {
+  out[0] = 0;
+  if (g_backtrace == nullptr) return;
+  Walked walked;
+  g_backtrace(visit_frame, &walked);
+  for (uint32_t i = 0; i < walked.count; ++i) {
+    describe_address(walked.ip[i] - 1, out, size);
+    if (out[0] != 0 && !nvidia_frame(out)) return;
+  }
+}
+
+void reset_stacks_after_fork() { g_stacks.forget(); }
+
+}  // namespace capgate::preload

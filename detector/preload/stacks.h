@@ -1,0 +1,45 @@
+// Native call stacks of the calling thread, each distinct one in the trace once.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "detector/preload/sys.h"
+
+namespace capgate::preload {
+
+struct ThreadState;
+
+inline constexpr uint32_t kMaxStackFrames = 96;
+
+// Ids of distinct byte strings, by two hashes.
+class Distinct {
+ public:
+  // Its id and whether it is new; 0 when the table is full.
+  uint32_t find(const void* data, size_t bytes, bool* fresh);
+  void forget();
+
+ private:
+  struct Slot {
+    uint64_t hash;
+    uint32_t check;
+    uint32_t id;
+  };
+  SpinLock lock_;
+  Slot* slots_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+// Loads the unwinder and walks one stack, so that the first real one does not cost 20 ms inside a capture. False: there is
+// no unwinder in this process.
+bool warm_up_stacks();
+
+// The id of the calling thread's native stack, 0 when there is none. truncated: it had more frames than are kept.
+uint32_t native_stack(ThreadState& thread, bool* truncated);
+
+// "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.
+void describe_caller(char* out, size_t size);
+
+void reset_stacks_after_fork();
+
+}  // namespace capgate::preload
