@@ -43,7 +43,8 @@ uint32_t call_name(ThreadState& thread, uint32_t domain, uint32_t cbid, const ch
   return id;
 }
 
-// A frame whose ids went off meanwhile may never see its exit. Better to call a nested call outermost than the reverse.
+// A frame whose ids went off meanwhile may never see its exit. Better to call a nested call outermost than
+// the reverse.
 void drop_stale_frames(ThreadState& thread) {
   if (thread.depth == 0) return;
   const uint32_t epoch = window_epoch();
@@ -118,15 +119,16 @@ bool is_repeated_poll(ThreadState& thread, Family family, uint32_t domain, uint3
 bool wants_stack(const ThreadState& thread, const CallRecord& record, Family family, bool judged) {
   if (family == Family::launch) {
     if (thread.captures_open == 0) return false;
-    return (record.flags & trace::kLegacyStream) != 0 || record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    return (record.flags & trace::kLegacyStream) != 0 ||
+           record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
   }
   if (family == Family::capture_begin || family == Family::capture_end) return true;
   if (judged) return true;
   return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
 }
 
-CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call,
-                       const Operands& operands, bool nested) {
+CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint32_t cbid,
+                       const CUpti_CallbackData& call, const Operands& operands, bool nested) {
   if (!thread.named) name_thread(thread);
   write_open_ranges(thread);
   const auto family = frame.shape->kind();
@@ -157,10 +159,12 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
   filled.arg = operands.arg;
   memcpy(filled.grid, operands.grid, sizeof(filled.grid));
   memcpy(filled.block, operands.block, sizeof(filled.block));
-  filled.stream_device = operands.has_stream ? stream_device(operands.stream, filled.device) : trace::kNoDevice;
+  filled.stream_device =
+      operands.has_stream ? stream_device(operands.stream, filled.device) : trace::kNoDevice;
   if (nested) filled.outer_name = thread.frames[0].name;
   if (captures_open() != 0 && operands.has_stream && (filled.flags & trace::kLegacyStream) == 0) {
-    const StreamCapture capture = stream_capture(operands.stream, (filled.flags & trace::kPerThreadStream) != 0);
+    const StreamCapture capture =
+        stream_capture(operands.stream, (filled.flags & trace::kPerThreadStream) != 0);
     filled.capture_status = capture.status;
     filled.capture_id = capture.id;
     if (capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) filled.flags |= trace::kCapturing;
@@ -185,7 +189,8 @@ void tell_death(ThreadState& thread, const OpenCapture& capture, const char* nam
   describe_caller(native, sizeof(native));
   describe_python(python, sizeof(python));
   Text line;
-  line << "capture died: " << (name != nullptr ? name : "a call") << " returned " << uint64_t(uint32_t(result));
+  line << "capture died: " << (name != nullptr ? name : "a call") << " returned "
+       << uint64_t(uint32_t(result));
   if (capture.tid != thread.tid) line << " on another thread (" << uint64_t(thread.tid) << ")";
   if (python[0] != 0) line << " at " << python;
   if (native[0] != 0) line << (python[0] != 0 ? ", " : " at ") << native;
@@ -213,7 +218,8 @@ void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackDa
 }
 
 // What the call's success changes for the library itself.
-void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, int32_t result, uint64_t product) {
+void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, int32_t result,
+            uint64_t product) {
   const auto family = frame.shape->kind();
   if (family == Family::capture_end) {
     end_capture(thread, frame, call, result, product);
@@ -222,7 +228,8 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
   if (result != 0) {
     if (result == kNotReady) return;
     OpenCapture dead;
-    while (captures_open() != 0 && capture_just_died(&dead)) tell_death(thread, dead, call.functionName, result);
+    while (captures_open() != 0 && capture_just_died(&dead))
+      tell_death(thread, dead, call.functionName, result);
     return;
   }
   switch (family) {
@@ -276,7 +283,8 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
       return;
     }
   }
-  const bool record = has_room(thread, family, frame.judged) && !is_repeated_poll(thread, family, domain, cbid);
+  const bool record =
+      has_room(thread, family, frame.judged) && !is_repeated_poll(thread, family, domain, cbid);
   Operands operands;
   if (record || is_copy(family) || changes_state(family)) {
     read_operands(*shape, call.functionParams, operands);
@@ -302,7 +310,8 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     if (frame.cbid == cbid && frame.domain == domain && frame.correlation == call.correlationId) break;
     --at;
   }
-  const int32_t result = call.functionReturnValue != nullptr ? *static_cast<const int32_t*>(call.functionReturnValue) : 0;
+  const int32_t result =
+      call.functionReturnValue != nullptr ? *static_cast<const int32_t*>(call.functionReturnValue) : 0;
   if (at == 0) {  // its ids went on while it was in flight
     const CallShape* shape = call_shape(domain, cbid);
     if (shape != nullptr && thread.depth == 0) count(thread, "enter-missed");
@@ -332,7 +341,9 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   if (at == 1) after_call(thread, call.context != nullptr);
 }
 
-uint64_t call_in_flight(const ThreadState& thread) { return thread.depth > 0 ? thread.frames[0].seq : 0; }
+uint64_t call_in_flight(const ThreadState& thread) {
+  return thread.depth > 0 ? thread.frames[0].seq : 0;
+}
 
 void reset_calls_after_fork() {
   for (auto& slot : g_outside) slot.store(0);

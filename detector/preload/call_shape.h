@@ -1,4 +1,5 @@
-// What the library knows about each CUDA call: its family and where its operands stand in CUPTI's parameter block.
+// What the library knows about each CUDA call: its family and where its operands stand in CUPTI's parameter
+// block.
 #pragma once
 
 #include <stdint.h>
@@ -37,8 +38,8 @@ struct CallShape {
   uint8_t stream, object, object2, dst, src;
   uint8_t bytes, bytes_width, rows, rows_width, multiplier;
   uint8_t arg, arg_width;
-  uint8_t out;    // a pointer whose target is the call's product
-  uint8_t inout;  // a pointer to an int that goes in as arg and comes back as out
+  uint8_t out;          // a pointer whose target is the call's product
+  uint8_t inout;        // a pointer to an int that goes in as arg and comes back as out
   uint8_t grid, block;  // three 32-bit words each
   uint8_t pack;         // of Special
   bool watched() const { return (flags & (kAlways | kWindow)) != 0; }
@@ -57,8 +58,8 @@ const CallShape* call_shape(uint32_t domain, uint32_t cbid);
 // Ids below this are in the table.
 uint32_t call_ids(uint32_t domain);
 
-// For an id newer than the table: the family of the known call that has the same base name ("cudaMemcpy_v13200"), else
-// Family::count when the name is known to nobody.
+// For an id newer than the table: the family of the known call that has the same base name
+// ("cudaMemcpy_v13200"), else Family::count when the name is known to nobody.
 trace::Family family_of_name(uint32_t domain, const char* name);
 
 // Registers an id that is newer than the table; its calls are recorded without operands.

@@ -1,9 +1,6 @@
-// The parameter blocks name the 32-bit types of long ago too.
-#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <generated_cuda_meta.h>
-#include <generated_cuda_runtime_api_meta.h>
+#include <cupti.h>  // the parameter blocks
 #include <stddef.h>
 #include <string.h>
 
@@ -74,7 +71,9 @@ const T* pack(const CallShape& shape, const void* parameters) {
   return reinterpret_cast<const T*>(load(parameters, shape.pack));
 }
 
-uint64_t number(const void* p) { return reinterpret_cast<uint64_t>(p); }
+uint64_t number(const void* p) {
+  return reinterpret_cast<uint64_t>(p);
+}
 
 void read_driver_side(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, uint64_t& out) {
   if (type == CU_MEMORYTYPE_HOST) {
@@ -186,7 +185,9 @@ const CallShape* call_shape(uint32_t domain, uint32_t cbid) {
   return shape.watched() ? &shape : nullptr;
 }
 
-uint32_t call_ids(uint32_t domain) { return domain == 1 ? kDriverIds : kRuntimeIds; }
+uint32_t call_ids(uint32_t domain) {
+  return domain == 1 ? kDriverIds : kRuntimeIds;
+}
 
 trace::Family family_of_name(uint32_t domain, const char* name) {
   return domain == 1 ? find(kDriverNames, name) : find(kRuntimeNames, name);
@@ -220,10 +221,13 @@ void read_operands(const CallShape& shape, const void* parameters, Operands& out
   }
   if (shape.arg != 0) out.arg = load(parameters, shape.arg, shape.arg_width);
   if (shape.inout != 0) {
-    if (const auto* value = reinterpret_cast<const uint32_t*>(load(parameters, shape.inout))) out.arg = *value;
+    if (const auto* value = reinterpret_cast<const uint32_t*>(load(parameters, shape.inout)))
+      out.arg = *value;
   }
-  if (shape.grid != 0) memcpy(out.grid, static_cast<const char*>(parameters) + shape.grid - 1, sizeof(out.grid));
-  if (shape.block != 0) memcpy(out.block, static_cast<const char*>(parameters) + shape.block - 1, sizeof(out.block));
+  if (shape.grid != 0)
+    memcpy(out.grid, static_cast<const char*>(parameters) + shape.grid - 1, sizeof(out.grid));
+  if (shape.block != 0)
+    memcpy(out.block, static_cast<const char*>(parameters) + shape.block - 1, sizeof(out.block));
   if (shape.special != Special::none) read_packed(shape, parameters, out);
 }
 

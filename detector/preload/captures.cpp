@@ -15,7 +15,9 @@ std::atomic<uint32_t> g_count{0};
 
 }  // namespace
 
-uint32_t captures_open() { return g_count.load(std::memory_order_relaxed); }
+uint32_t captures_open() {
+  return g_count.load(std::memory_order_relaxed);
+}
 
 void capture_begins(const OpenCapture& capture) {
   Locked locked(g_lock);

@@ -1,5 +1,5 @@
-// Calls that are counted and not recorded. A counter is a record in the trace that grows in place, so that it is right
-// however the program ends.
+// Calls that are counted and not recorded. A counter is a record in the trace that grows in place, so that it
+// is right however the program ends.
 #pragma once
 
 #include <stdint.h>

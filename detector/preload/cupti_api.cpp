@@ -59,7 +59,8 @@ bool try_below(const char* base, size_t length, const char* below) {
 }
 
 // Folders of the site-packages in which a mapped library of a wheel lies:
-// .../nvidia/cuda_runtime/lib/libcudart.so.12, .../nvidia/cu13/lib/libcudart.so.13, .../torch/lib/libtorch_cuda.so.
+// .../nvidia/cuda_runtime/lib/libcudart.so.12, .../nvidia/cu13/lib/libcudart.so.13,
+// .../torch/lib/libtorch_cuda.so.
 bool try_beside(const char* path) {
   const char* file = file_name(path);
   const bool runtime = strncmp(file, "libcudart", 9) == 0;
@@ -82,7 +83,8 @@ bool try_list(const char* list) {
     if (n > 0) {
       Text path;
       path.add(list, n);
-      if (strstr(file_name(path.c_str()), "libcupti") != nullptr ? try_open(path.c_str()) : try_folder(path.c_str(), n))
+      if (strstr(file_name(path.c_str()), "libcupti") != nullptr ? try_open(path.c_str())
+                                                                 : try_folder(path.c_str(), n))
         return true;
     }
     list += n + (end != nullptr ? 1 : 0);
@@ -139,7 +141,8 @@ bool find(F& function, const char* name) {
 bool open_cupti(char* path, size_t path_size) {
   path[0] = 0;
   if (!open_any()) return false;
-  const bool complete = find(g_cupti.subscribe, "cuptiSubscribe") && find(g_cupti.enable, "cuptiEnableCallback") &&
+  const bool complete = find(g_cupti.subscribe, "cuptiSubscribe") &&
+                        find(g_cupti.enable, "cuptiEnableCallback") &&
                         find(g_cupti.unsubscribe, "cuptiUnsubscribe");
   find(g_cupti.subscribe_v2, "cuptiSubscribe_v2");
   find(g_cupti.name, "cuptiGetCallbackName");
@@ -173,22 +176,25 @@ Attach subscribe(CUpti_CallbackFunc callback, char* detail, size_t detail_size) 
     return Attach::held;
   }
   const char* text = nullptr;
-  if (g_cupti.error_text == nullptr || g_cupti.error_text(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "?";
+  if (g_cupti.error_text == nullptr || g_cupti.error_text(result, &text) != CUPTI_SUCCESS || text == nullptr)
+    text = "?";
   Text why;
   why << "cuptiSubscribe returned " << uint64_t(result) << " (" << text << ")";
   copy(detail, detail_size, why.c_str());
   return Attach::unavailable;
 }
 
-CUpti_SubscriberHandle subscriber() { return g_subscriber; }
+CUpti_SubscriberHandle subscriber() {
+  return g_subscriber;
+}
 
 void unsubscribe() {
   if (g_subscriber == nullptr) return;
   g_cupti.unsubscribe(g_subscriber);
   g_subscriber = nullptr;
   uint32_t version = 0;
-  if (g_cupti.finalize != nullptr && g_cupti.version != nullptr && g_cupti.version(&version) == CUPTI_SUCCESS &&
-      version >= kSafeFinalize)
+  if (g_cupti.finalize != nullptr && g_cupti.version != nullptr &&
+      g_cupti.version(&version) == CUPTI_SUCCESS && version >= kSafeFinalize)
     g_cupti.finalize();
 }
 

@@ -21,8 +21,8 @@ struct CuptiApi {
 
 extern CuptiApi g_cupti;
 
-// Opens the libcupti that is mapped already, else the one of the wheels whose libcudart or torch is mapped, else those
-// that CAPGATE_CUPTI_HINTS names, else the toolkit's. `path` tells which. False: none was found.
+// Opens the libcupti that is mapped already, else the one of the wheels whose libcudart or torch is mapped,
+// else those that CAPGATE_CUPTI_HINTS names, else the toolkit's. `path` tells which. False: none was found.
 bool open_cupti(char* path, size_t path_size);
 
 enum class Attach { attached, held, unavailable };

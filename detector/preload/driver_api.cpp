@@ -58,8 +58,8 @@ StreamCapture stream_capture(uint64_t stream, bool per_thread) {
   if (stream == 0 && per_thread) stream = 2;  // CU_STREAM_PER_THREAD
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;
-  if (g_driver.get_capture_info(reinterpret_cast<CUstream>(stream), &status, &id, nullptr, nullptr, nullptr) !=
-      CUDA_SUCCESS)
+  if (g_driver.get_capture_info(reinterpret_cast<CUstream>(stream), &status, &id, nullptr, nullptr,
+                                nullptr) != CUDA_SUCCESS)
     return {255, 0};
   return {uint8_t(status), status == CU_STREAM_CAPTURE_STATUS_NONE ? 0 : id};
 }
@@ -71,7 +71,8 @@ trace::Memory memory_kind(uint64_t address) {
   if (result == CUDA_ERROR_INVALID_VALUE) return trace::Memory::pageable;
   if (result != CUDA_SUCCESS) return trace::Memory::unknown;
   unsigned int managed = 0;
-  if (g_driver.pointer_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS && managed != 0)
+  if (g_driver.pointer_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&
+      managed != 0)
     return trace::Memory::managed;
   switch (int(type)) {
     case CU_MEMORYTYPE_HOST:
@@ -90,9 +91,11 @@ trace::Memory memory_kind(uint64_t address) {
 int32_t current_device(uint64_t context) {
   if (context == 0) return trace::kNoDevice;
   ContextDevice& slot = g_contexts[(context >> 6) % 64];
-  if (slot.context.load(std::memory_order_acquire) == context) return slot.device.load(std::memory_order_relaxed);
+  if (slot.context.load(std::memory_order_acquire) == context)
+    return slot.device.load(std::memory_order_relaxed);
   CUdevice device = 0;
-  if (g_driver.ctx_get_device == nullptr || g_driver.ctx_get_device(&device) != CUDA_SUCCESS) return trace::kNoDevice;
+  if (g_driver.ctx_get_device == nullptr || g_driver.ctx_get_device(&device) != CUDA_SUCCESS)
+    return trace::kNoDevice;
   slot.context.store(0, std::memory_order_relaxed);
   slot.device.store(device, std::memory_order_relaxed);
   slot.context.store(context, std::memory_order_release);

@@ -1,4 +1,5 @@
-// The few driver functions that are legal inside a capture window, looked up in the libcuda that the program uses.
+// The few driver functions that are legal inside a capture window, looked up in the libcuda that the program
+// uses.
 #pragma once
 
 #include <cuda.h>
@@ -9,7 +10,8 @@
 namespace capgate::preload {
 
 struct DriverApi {
-  CUresult (*get_capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*);
+  CUresult (*get_capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**,
+                               size_t*);
   CUresult (*exchange_mode)(CUstreamCaptureMode*);
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr);
   CUresult (*ctx_get_device)(CUdevice*);

@@ -28,11 +28,13 @@ void write_link(ThreadState& thread, const char* key, const char* path) {
 }
 
 // No others: a trace is committed and shared, and the environment holds secrets.
-constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES",   "CUDA_MODULE_LOADING",     "CUDA_LAUNCH_BLOCKING",
-                                      "CUDA_DEVICE_ORDER",      "CUDA_DEVICE_MAX_CONNECTIONS",
-                                      "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF",     "TORCH_CUDNN_V8_API_DISABLED",
-                                      "CUBLAS_WORKSPACE_CONFIG", "NCCL_CUMEM_ENABLE"};
-constexpr const char* kSettings[] = {"CAPGATE_REGIONS", "CAPGATE_UNTIL", "CAPGATE_TRACE_LIMIT_MB", "CAPGATE_CUPTI_HINTS",
+constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES",        "CUDA_MODULE_LOADING",
+                                      "CUDA_LAUNCH_BLOCKING",        "CUDA_DEVICE_ORDER",
+                                      "CUDA_DEVICE_MAX_CONNECTIONS", "PYTORCH_CUDA_ALLOC_CONF",
+                                      "PYTORCH_ALLOC_CONF",          "TORCH_CUDNN_V8_API_DISABLED",
+                                      "CUBLAS_WORKSPACE_CONFIG",     "NCCL_CUMEM_ENABLE"};
+constexpr const char* kSettings[] = {"CAPGATE_REGIONS",        "CAPGATE_UNTIL",
+                                     "CAPGATE_TRACE_LIMIT_MB", "CAPGATE_CUPTI_HINTS",
                                      "CAPGATE_NEXT_INJECTION", "CAPGATE_NEXT_NVTX_INJECTION"};
 
 const char kHex[] = "0123456789abcdef";
@@ -93,7 +95,8 @@ void write_device_facts(ThreadState& thread) {
   for (int i = 0; i < count && i < 64; ++i) {
     char name[128] = {};
     int major = 0, minor = 0;
-    if (g_driver.device_name == nullptr || g_driver.device_name(name, sizeof(name) - 1, i) != CUDA_SUCCESS) continue;
+    if (g_driver.device_name == nullptr || g_driver.device_name(name, sizeof(name) - 1, i) != CUDA_SUCCESS)
+      continue;
     if (g_driver.device_attribute != nullptr) {
       g_driver.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i);
       g_driver.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i);

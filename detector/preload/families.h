@@ -36,7 +36,9 @@ constexpr bool is_frequent(Family family) {
   }
 }
 
-constexpr bool is_poll(Family family) { return family == Family::stream_query || family == Family::event_query; }
+constexpr bool is_poll(Family family) {
+  return family == Family::stream_query || family == Family::event_query;
+}
 
 constexpr bool is_copy(Family family) {
   return family == Family::memcpy_sync || family == Family::memcpy_async || family == Family::memset_sync ||
@@ -53,7 +55,9 @@ constexpr bool changes_state(Family family) {
          family == Family::graph_launch || family == Family::stream_destroy;
 }
 
-constexpr bool is_load(Family family) { return family == Family::module_load || family == Family::module_unload; }
+constexpr bool is_load(Family family) {
+  return family == Family::module_load || family == Family::module_unload;
+}
 
 constexpr bool is_memory(Family family) {
   switch (family) {

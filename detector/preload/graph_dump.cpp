@@ -10,7 +10,8 @@
 namespace capgate::preload {
 namespace {
 
-// Beyond these a graph is cut: its record keeps the real numbers and says how many nodes came without parameters.
+// Beyond these a graph is cut: its record keeps the real numbers and says how many nodes came without
+// parameters.
 constexpr size_t kMaxNodes = 20000;
 constexpr size_t kMaxEdges = 60000;
 constexpr size_t kMaxParams = 128;
@@ -22,7 +23,8 @@ std::atomic<uint64_t> g_param_bytes{0};
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(size_t count) : bytes_(count * sizeof(T)), data_(bytes_ != 0 ? static_cast<T*>(map_memory(bytes_)) : nullptr) {}
+  explicit Buffer(size_t count)
+      : bytes_(count * sizeof(T)), data_(bytes_ != 0 ? static_cast<T*>(map_memory(bytes_)) : nullptr) {}
   ~Buffer() {
     if (data_ != nullptr) munmap(data_, bytes_);
   }
@@ -74,7 +76,8 @@ void write_node(ThreadState& thread, trace::GraphNodeRecord* record, size_t byte
 // True: its parameters were left out.
 bool write_kernel_node(ThreadState& thread, uint64_t graph, CUgraphNode node, bool with_params) {
   CUDA_KERNEL_NODE_PARAMS params{};
-  const bool known = g_driver.kernel_params != nullptr && g_driver.kernel_params(node, &params) == CUDA_SUCCESS;
+  const bool known =
+      g_driver.kernel_params != nullptr && g_driver.kernel_params(node, &params) == CUDA_SUCCESS;
   Layout layout[kMaxParams];
   size_t total = 0, count = 0;
   if (known && with_params && params.kernelParams != nullptr) count = param_layout(params, layout, &total);
@@ -89,7 +92,8 @@ bool write_kernel_node(ThreadState& thread, uint64_t graph, CUgraphNode node, bo
   record->func = reinterpret_cast<uint64_t>(params.func != nullptr ? static_cast<void*>(params.func)
                                                                    : static_cast<void*>(params.kern));
   record->grid[0] = params.gridDimX, record->grid[1] = params.gridDimY, record->grid[2] = params.gridDimZ;
-  record->block[0] = params.blockDimX, record->block[1] = params.blockDimY, record->block[2] = params.blockDimZ;
+  record->block[0] = params.blockDimX, record->block[1] = params.blockDimY,
+  record->block[2] = params.blockDimZ;
   record->shared_bytes = params.sharedMemBytes;
   record->context = reinterpret_cast<uint64_t>(params.ctx);
   record->device = trace::kNoDevice;
@@ -100,7 +104,8 @@ bool write_kernel_node(ThreadState& thread, uint64_t graph, CUgraphNode node, bo
   memcpy(tail, layout, count * sizeof(Layout));
   tail += count * sizeof(Layout);
   for (size_t i = 0; i < count; ++i)
-    if (params.kernelParams[i] != nullptr) memcpy(tail + layout[i].offset, params.kernelParams[i], layout[i].size);
+    if (params.kernelParams[i] != nullptr)
+      memcpy(tail + layout[i].offset, params.kernelParams[i], layout[i].size);
   g_param_bytes.fetch_add(total, std::memory_order_relaxed);
   write_node(thread, record, bytes);
   return !known || !with_params;
@@ -126,10 +131,10 @@ void write_other_node(ThreadState& thread, uint64_t graph, CUgraphNode node, CUg
   if (kind == CU_GRAPH_NODE_TYPE_MEMCPY && g_driver.memcpy_params != nullptr) {
     CUDA_MEMCPY3D copy{};
     if (g_driver.memcpy_params(node, &copy) == CUDA_SUCCESS) {
-      read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, record->dst, record->dst_memory,
-                record->dst_place, thread);
-      read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, record->src, record->src_memory,
-                record->src_place, thread);
+      read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, record->dst,
+                record->dst_memory, record->dst_place, thread);
+      read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, record->src,
+                record->src_memory, record->src_place, thread);
       record->bytes = uint64_t(copy.WidthInBytes) * copy.Height * copy.Depth;
     }
   } else if (kind == CU_GRAPH_NODE_TYPE_MEMSET && g_driver.memset_params != nullptr) {
@@ -161,7 +166,8 @@ void write_other_node(ThreadState& thread, uint64_t graph, CUgraphNode node, CUg
 uint32_t write_nodes(ThreadState& thread, CUgraph graph, size_t count, bool with_params) {
   Buffer<CUgraphNode> nodes(count);
   size_t got = count;
-  if (nodes.data() == nullptr || g_driver.graph_nodes(graph, nodes.data(), &got) != CUDA_SUCCESS) return uint32_t(count);
+  if (nodes.data() == nullptr || g_driver.graph_nodes(graph, nodes.data(), &got) != CUDA_SUCCESS)
+    return uint32_t(count);
   uint32_t cut = 0;
   for (size_t i = 0; i < got; ++i) {
     if (i >= kMaxNodes || trace_is_filling()) return cut + uint32_t(got - i);
@@ -169,7 +175,8 @@ uint32_t write_nodes(ThreadState& thread, CUgraph graph, size_t count, bool with
     if (g_driver.node_type == nullptr || g_driver.node_type(nodes.data()[i], &kind) != CUDA_SUCCESS) continue;
     if (kind == CU_GRAPH_NODE_TYPE_KERNEL) {
       const bool room = g_param_bytes.load(std::memory_order_relaxed) < kMaxParamBytesOfProcess;
-      if (write_kernel_node(thread, reinterpret_cast<uint64_t>(graph), nodes.data()[i], with_params && room)) ++cut;
+      if (write_kernel_node(thread, reinterpret_cast<uint64_t>(graph), nodes.data()[i], with_params && room))
+        ++cut;
     } else {
       write_other_node(thread, reinterpret_cast<uint64_t>(graph), nodes.data()[i], kind);
     }
@@ -190,7 +197,8 @@ bool get_edges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count)
 void write_edges(ThreadState& thread, CUgraph graph, size_t count) {
   if (count == 0 || count > kMaxEdges) return;
   Buffer<CUgraphNode> from(count), to(count);
-  if (from.data() == nullptr || to.data() == nullptr || !get_edges(graph, from.data(), to.data(), &count)) return;
+  if (from.data() == nullptr || to.data() == nullptr || !get_edges(graph, from.data(), to.data(), &count))
+    return;
   for (size_t i = 0; i < count; ++i) {
     auto* record = reserve<trace::GraphEdgeRecord>(thread);
     if (record == nullptr) return;
@@ -203,7 +211,8 @@ void write_edges(ThreadState& thread, CUgraph graph, size_t count) {
 
 }  // namespace
 
-void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end_seq, uint64_t graph, int32_t result) {
+void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end_seq, uint64_t graph,
+                   int32_t result) {
   auto handle = reinterpret_cast<CUgraph>(graph);
   size_t nodes = 0, edges = 0;
   if (graph != 0 && g_driver.graph_nodes != nullptr) {
@@ -222,8 +231,8 @@ void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end
   record->result = result;
   commit_record(record, trace::RecordType::capture, sizeof(*record));
   if (nodes == 0) return;
-  // Asking for parameters may load a kernel. Relaxed mode keeps that legal here; while another capture is open in global
-  // mode the parameters are left out instead.
+  // Asking for parameters may load a kernel. Relaxed mode keeps that legal here; while another capture is
+  // open in global mode the parameters are left out instead.
   const bool with_params = !global_capture_open();
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   const bool pushed = g_driver.exchange_mode != nullptr && g_driver.exchange_mode(&mode) == CUDA_SUCCESS;

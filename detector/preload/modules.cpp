@@ -181,7 +181,9 @@ bool in_module(uint64_t address) {
   return false;
 }
 
-bool in_own_code(uint64_t ip) { return ip >= g_own_low && ip < g_own_high; }
+bool in_own_code(uint64_t ip) {
+  return ip >= g_own_low && ip < g_own_high;
+}
 
 bool find_module(bool (*visit)(const char*, void*), void* data) {
   Finder finder{visit, data};

@@ -1,5 +1,6 @@
-// NVTX ranges. The program's copy of NVTX calls InitializeInjectionNvtx2 at its first use, once in each object that contains
-// one, and hands out its table of functions. A tool that stood in NVTX_INJECTION64_PATH before goes first and is called on.
+// NVTX ranges. The program's copy of NVTX calls InitializeInjectionNvtx2 at its first use, once in each
+// object that contains one, and hands out its table of functions. A tool that stood in NVTX_INJECTION64_PATH
+// before goes first and is called on.
 #define NVTX_NO_IMPL
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -69,7 +70,9 @@ const char* keep(const char* text) {
   return out;
 }
 
-uint32_t slot_of(const void* handle) { return uint32_t(hash_bytes(&handle, sizeof(handle))) % kSlots; }
+uint32_t slot_of(const void* handle) {
+  return uint32_t(hash_bytes(&handle, sizeof(handle))) % kSlots;
+}
 
 // handle null: the name's own address serves as the handle.
 const void* remember(const void* handle, const char* text) {
@@ -153,9 +156,15 @@ int pushed(T message, int (*next)(T)) {
   return next != nullptr ? next(message) : 0;
 }
 
-int push_ex(const nvtxEventAttributes_t* attributes) { return pushed(attributes, g_next.push_ex); }
-int push_a(const char* message) { return pushed(message, g_next.push_a); }
-int push_w(const wchar_t* message) { return pushed(message, g_next.push_w); }
+int push_ex(const nvtxEventAttributes_t* attributes) {
+  return pushed(attributes, g_next.push_ex);
+}
+int push_a(const char* message) {
+  return pushed(message, g_next.push_a);
+}
+int push_w(const wchar_t* message) {
+  return pushed(message, g_next.push_w);
+}
 
 int pop() {
   pop_range(nullptr, RegionSource::nvtx);
@@ -169,9 +178,15 @@ nvtxRangeId_t started(T message, nvtxRangeId_t (*next)(T)) {
   return id;
 }
 
-nvtxRangeId_t start_ex(const nvtxEventAttributes_t* attributes) { return started(attributes, g_next.start_ex); }
-nvtxRangeId_t start_a(const char* message) { return started(message, g_next.start_a); }
-nvtxRangeId_t start_w(const wchar_t* message) { return started(message, g_next.start_w); }
+nvtxRangeId_t start_ex(const nvtxEventAttributes_t* attributes) {
+  return started(attributes, g_next.start_ex);
+}
+nvtxRangeId_t start_a(const char* message) {
+  return started(message, g_next.start_a);
+}
+nvtxRangeId_t start_w(const wchar_t* message) {
+  return started(message, g_next.start_w);
+}
 
 void end(nvtxRangeId_t id) {
   stop_range(id, RegionSource::nvtx);
@@ -243,8 +258,10 @@ void call_next_tool(NvtxGetExportTableFunc_t get_table) {
   const char* path = setting("CAPGATE_NEXT_NVTX_INJECTION");
   if (*path == 0) return;
   void* lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  auto init = lib != nullptr ? reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(dlsym(lib, "InitializeInjectionNvtx2"))
-                             : nullptr;
+  auto init =
+      lib != nullptr
+          ? reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(dlsym(lib, "InitializeInjectionNvtx2"))
+          : nullptr;
   if (init == nullptr) {
     say(Text() << "the NVTX tool " << path << " could not be loaded; its ranges are lost");
     return;
@@ -256,8 +273,8 @@ int initialise(NvtxGetExportTableFunc_t get_table) {
   call_next_tool(get_table);
   const auto* exported = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (exported == nullptr) return 0;
-  // What an earlier tool left in the slots is called on; without one the slots hold NVTX's own first-call stubs, which must
-  // not be called again.
+  // What an earlier tool left in the slots is called on; without one the slots hold NVTX's own first-call
+  // stubs, which must not be called again.
   Next stubs{};
   Next& next = *setting("CAPGATE_NEXT_NVTX_INJECTION") != 0 ? g_next : stubs;
   NvtxFunctionTable table = nullptr;
@@ -294,6 +311,7 @@ int initialise(NvtxGetExportTableFunc_t get_table) {
 }  // namespace
 }  // namespace capgate::preload
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t get_table) {
   return capgate::preload::initialise(get_table);
 }

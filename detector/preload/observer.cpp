@@ -1,6 +1,6 @@
-// Rules of this file. It runs inside the program's CUDA calls, with whatever locks CUDA holds there: no malloc, no waiting
-// for another thread that may be in CUDA, no lock across a call. `errno` is the program's. Calls made from here are not the
-// program's: the thread's busy flag turns their callbacks away.
+// Rules of this file. It runs inside the program's CUDA calls, with whatever locks CUDA holds there: no
+// malloc, no waiting for another thread that may be in CUDA, no lock across a call. `errno` is the program's.
+// Calls made from here are not the program's: the thread's busy flag turns their callbacks away.
 #include "detector/preload/observer.h"
 
 #include <errno.h>
@@ -50,8 +50,12 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
   errno = saved;
 }
 
-bool callbacks_arrive() { return g_proof.load(std::memory_order_relaxed); }
+bool callbacks_arrive() {
+  return g_proof.load(std::memory_order_relaxed);
+}
 
-void reset_observer_after_fork() { g_proof.store(false); }
+void reset_observer_after_fork() {
+  g_proof.store(false);
+}
 
 }  // namespace capgate::preload

@@ -59,7 +59,8 @@ void read_until() {
   g_until = {};
   if (strncmp(text, "captures=", 9) == 0) g_until.captures = parse_number(text + 9);
   if (strncmp(text, "replays=", 8) == 0) g_until.replays = parse_number(text + 8);
-  if (strncmp(text, "seconds=", 8) == 0) g_until.deadline_ns = monotonic_ns() + parse_number(text + 8) * 1000000000u;
+  if (strncmp(text, "seconds=", 8) == 0)
+    g_until.deadline_ns = monotonic_ns() + parse_number(text + 8) * 1000000000u;
 }
 
 void write_end(ThreadState& thread, uint32_t how) {
@@ -115,7 +116,8 @@ void detach(ThreadState& thread) {
   unsubscribe();
 }
 
-// A CUPTI newer than the table knows calls that the table does not: those of a watched kind are watched by name.
+// A CUPTI newer than the table knows calls that the table does not: those of a watched kind are watched by
+// name.
 void adopt_newer_calls(ThreadState& thread) {
   if (g_cupti.name == nullptr) return;
   for (uint32_t domain = 1; domain <= 2; ++domain) {
@@ -157,7 +159,8 @@ void write_cupti_state(ThreadState& thread, Attach state, const char* detail) {
 void attach_cupti(ThreadState& thread) {
   char path[PATH_MAX], detail[512];
   if (!open_cupti(path, sizeof(path))) {
-    const char* why = path[0] != 0 ? "this libcupti lacks functions that are needed" : "libcupti was not found";
+    const char* why =
+        path[0] != 0 ? "this libcupti lacks functions that are needed" : "libcupti was not found";
     write_cupti_state(thread, Attach::unavailable, why);
     say(Text() << "cannot watch this program: " << why);
     return;
@@ -192,7 +195,8 @@ void attach() {
   if (limit_mb < 8) limit_mb = 8;
   const char* why = "";
   if (!open_trace(dir, limit_mb << 20, &why)) {
-    say(Text() << "no trace of this program can be written to " << dir << ": " << why << "; it runs on unwatched");
+    say(Text() << "no trace of this program can be written to " << dir << ": " << why
+               << "; it runs on unwatched");
     return;
   }
   if (!g_handlers_made) {
@@ -251,7 +255,8 @@ void after_call(ThreadState& thread, bool has_context) {
   if (has_context && captures_open() == 0 && !g_devices_written.load(std::memory_order_relaxed) &&
       !g_devices_written.exchange(true))
     write_device_facts(thread);
-  if (g_until.deadline_ns != 0 && !g_detach.load(std::memory_order_relaxed) && monotonic_ns() >= g_until.deadline_ns)
+  if (g_until.deadline_ns != 0 && !g_detach.load(std::memory_order_relaxed) &&
+      monotonic_ns() >= g_until.deadline_ns)
     g_detach.store(true);
   // Between captures only: a capture that loses its watcher would look as if it had never ended.
   if (g_detach.load(std::memory_order_relaxed) && captures_open() == 0 && trace_live()) detach(thread);

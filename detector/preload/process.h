@@ -10,7 +10,8 @@ struct ThreadState;
 // Stops for good and says so, on stderr and in the trace.
 void give_up(ThreadState& thread, const char* what, const char* why);
 
-// After each outermost call: what has to wait until the driver is up, and the end of an audit that was limited.
+// After each outermost call: what has to wait until the driver is up, and the end of an audit that was
+// limited.
 void after_call(ThreadState& thread, bool has_context);
 
 // For CAPGATE_UNTIL.

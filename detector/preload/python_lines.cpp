@@ -38,7 +38,8 @@ void* open_libpython() {
   const bool found = find_module(
       [](const char* name, void* out) {
         const char* file = strrchr(name, '/');
-        if (strncmp(file != nullptr ? file + 1 : name, "libpython3.", 11) != 0 || strlen(name) >= PATH_MAX) return false;
+        if (strncmp(file != nullptr ? file + 1 : name, "libpython3.", 11) != 0 || strlen(name) >= PATH_MAX)
+          return false;
         strcpy(static_cast<char*>(out), name);
         return true;
       },
@@ -64,7 +65,8 @@ size_t read_stack(char* out, size_t size) {
 
 void find_python(ThreadState& thread) {
   // An interpreter that loads CUDA is there at once; one that is embedded later is looked for now and then.
-  if (g_found.load(std::memory_order_relaxed) || g_tries.fetch_add(1, std::memory_order_relaxed) % 256 != 0) return;
+  if (g_found.load(std::memory_order_relaxed) || g_tries.fetch_add(1, std::memory_order_relaxed) % 256 != 0)
+    return;
   void* lib = nullptr;
   auto version = reinterpret_cast<GetVersion>(python_symbol(nullptr, "Py_GetVersion"));
   if (version == nullptr) {
@@ -76,7 +78,8 @@ void find_python(ThreadState& thread) {
   g_initialized = reinterpret_cast<IsInitialized>(python_symbol(lib, "Py_IsInitialized"));
   g_this_state = reinterpret_cast<ThisThreadState>(python_symbol(lib, "PyGILState_GetThisThreadState"));
   g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "_Py_DumpTraceback"));
-  if (g_dump == nullptr) g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "PyUnstable_DumpTraceback"));
+  if (g_dump == nullptr)
+    g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "PyUnstable_DumpTraceback"));
   write_meta(thread, "python", version());
   Text why;
   if (g_dump == nullptr || g_this_state == nullptr) {

@@ -1,4 +1,5 @@
-// The Python stack of the calling thread, read by the interpreter's own crash dumper: it takes no lock and makes no object.
+// The Python stack of the calling thread, read by the interpreter's own crash dumper: it takes no lock and
+// makes no object.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +9,8 @@ namespace capgate::preload {
 
 struct ThreadState;
 
-// Looks for an interpreter in the process and writes what it found, once it is there. Cheap when called again.
+// Looks for an interpreter in the process and writes what it found, once it is there. Cheap when called
+// again.
 void find_python(ThreadState& thread);
 
 // The id of the calling thread's Python stack, 0 when it runs no Python or its lines cannot be read.

@@ -40,11 +40,13 @@ std::atomic<uint32_t> g_names_counted{0};
 
 uint32_t range_stack(ThreadState& thread) {
   bool truncated;
-  return g_stacks_taken.fetch_add(1, std::memory_order_relaxed) < kStacksOfRanges ? native_stack(thread, &truncated) : 0;
+  return g_stacks_taken.fetch_add(1, std::memory_order_relaxed) < kStacksOfRanges
+             ? native_stack(thread, &truncated)
+             : 0;
 }
 
-void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource source, uint32_t name, uint32_t domain,
-                  uint64_t range, uint32_t stack) {
+void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource source, uint32_t name,
+                  uint32_t domain, uint64_t range, uint32_t stack) {
   auto* record = reserve<trace::RegionRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
@@ -74,19 +76,21 @@ void write_edge(ThreadState& thread, const OpenRange& range, bool begin, uint32_
     case RangeKind::unasked:
       break;
     case RangeKind::region:
-      write_region(thread, begin ? trace::RegionOp::push : trace::RegionOp::pop, trace::RegionSource(range.source),
-                   range.name, range.second, 0, stack);
+      write_region(thread, begin ? trace::RegionOp::push : trace::RegionOp::pop,
+                   trace::RegionSource(range.source), range.name, range.second, 0, stack);
       break;
     case RangeKind::bucket:
     case RangeKind::set_bucket:
-      write_mark_record(thread, begin ? trace::MarkOp::bucket_push : trace::MarkOp::bucket_pop, range.name, 0, stack);
-      break;
-    case RangeKind::allow:
-      write_mark_record(thread, begin ? trace::MarkOp::allow_begin : trace::MarkOp::allow_end, range.name, range.second,
+      write_mark_record(thread, begin ? trace::MarkOp::bucket_push : trace::MarkOp::bucket_pop, range.name, 0,
                         stack);
       break;
+    case RangeKind::allow:
+      write_mark_record(thread, begin ? trace::MarkOp::allow_begin : trace::MarkOp::allow_end, range.name,
+                        range.second, stack);
+      break;
     case RangeKind::eager_break:
-      write_mark_record(thread, begin ? trace::MarkOp::break_begin : trace::MarkOp::break_end, range.name, 0, stack);
+      write_mark_record(thread, begin ? trace::MarkOp::break_begin : trace::MarkOp::break_end, range.name, 0,
+                        stack);
       break;
   }
 }
@@ -134,7 +138,9 @@ void close_range(ThreadState& thread, Matches matches) {
   }
 }
 
-bool is_bucket(const char* name) { return strncmp(name, kBucket, sizeof(kBucket) - 1) == 0; }
+bool is_bucket(const char* name) {
+  return strncmp(name, kBucket, sizeof(kBucket) - 1) == 0;
+}
 
 // The ranges that nobody asked for: their names once, so that a report can say what could be asked for.
 void count_name(ThreadState& thread, const char* name, const char* domain) {
@@ -159,7 +165,8 @@ bool is_step_name(const char* name, const char* domain) {
       match = fnmatch(glob.c_str(), name, 0) == 0;
     } else {
       Text of_domain;
-      match = at != nullptr && of_domain.add(glob.c_str(), size_t(at - glob.c_str())).size() == strlen(domain) &&
+      match = at != nullptr &&
+              of_domain.add(glob.c_str(), size_t(at - glob.c_str())).size() == strlen(domain) &&
               strcmp(of_domain.c_str(), domain) == 0 && fnmatch(at + 1, name, 0) == 0;
     }
     if (n != 0 && match) return true;
@@ -253,7 +260,8 @@ void start_range(const char* name, const char* domain, uint64_t range, trace::Re
     g_started[g_started_count++] = started;
   }
   g_marked_started.fetch_add(1);
-  write_region(*thread, trace::RegionOp::start, source, started.name, started.domain, range, range_stack(*thread));
+  write_region(*thread, trace::RegionOp::start, source, started.name, started.domain, range,
+               range_stack(*thread));
   open_window();
 }
 
@@ -277,7 +285,9 @@ void stop_range(uint64_t range, trace::RegionSource source) {
   close_window();
 }
 
-bool process_range_open() { return g_marked_started.load(std::memory_order_relaxed) > 0; }
+bool process_range_open() {
+  return g_marked_started.load(std::memory_order_relaxed) > 0;
+}
 
 void write_open_ranges(ThreadState& thread) {
   if (thread.unwritten_ranges == 0 || !trace_live()) return;

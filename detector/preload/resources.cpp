@@ -38,8 +38,8 @@ void remember_stream(uint64_t stream, int32_t device) {
   slot.stream.store(stream, std::memory_order_release);
 }
 
-void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp op, uint64_t object, uint64_t other,
-                  uint64_t flags, int32_t device) {
+void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp op, uint64_t object,
+                  uint64_t other, uint64_t flags, int32_t device) {
   auto* record = reserve<trace::ObjectRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
@@ -52,7 +52,9 @@ void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp o
   commit_record(record, type, sizeof(*record));
 }
 
-uint64_t number(const void* p) { return reinterpret_cast<uint64_t>(p); }
+uint64_t number(const void* p) {
+  return reinterpret_cast<uint64_t>(p);
+}
 
 void note_module(ThreadState& thread, trace::ObjectOp op, const CUpti_ResourceData& data) {
   uint64_t id = 0, bytes = 0;
@@ -91,18 +93,20 @@ void note_graph(ThreadState& thread, uint32_t cbid, const CUpti_GraphData& graph
       write_object(thread, RecordType::graph, ObjectOp::made, number(graph.graph), 0, 0, trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
-      write_object(thread, RecordType::graph, ObjectOp::destroyed, number(graph.graph), 0, 0, trace::kNoDevice);
+      write_object(thread, RecordType::graph, ObjectOp::destroyed, number(graph.graph), 0, 0,
+                   trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
-      write_object(thread, RecordType::graph, ObjectOp::cloned, number(graph.graph), number(graph.originalGraph), 0,
-                   trace::kNoDevice);
+      write_object(thread, RecordType::graph, ObjectOp::cloned, number(graph.graph),
+                   number(graph.originalGraph), 0, trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
       write_object(thread, RecordType::exec, ObjectOp::made, number(graph.graphExec), number(graph.graph), 0,
                    trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
-      write_object(thread, RecordType::exec, ObjectOp::destroyed, number(graph.graphExec), 0, 0, trace::kNoDevice);
+      write_object(thread, RecordType::exec, ObjectOp::destroyed, number(graph.graphExec), 0, 0,
+                   trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
       note_node(thread, graph);
@@ -119,9 +123,9 @@ void enable_resources() {
        {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
-        CUPTI_CBID_RESOURCE_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
-        CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING})
+        CUPTI_CBID_RESOURCE_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+        CUPTI_CBID_RESOURCE_GRAPH_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+        CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING})
     g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, cbid);
   g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
 }
@@ -143,12 +147,13 @@ void note_resource(ThreadState& thread, uint32_t cbid, const CUpti_ResourceData&
       remember_stream(stream, device);
       // The flags are the making call's.
       const bool by_call = thread.depth > 0 && thread.frames[0].shape->kind() == Family::stream_create;
-      write_object(thread, RecordType::stream, ObjectOp::made, stream, context, by_call ? thread.frames[0].arg : 0, device);
+      write_object(thread, RecordType::stream, ObjectOp::made, stream, context,
+                   by_call ? thread.frames[0].arg : 0, device);
       break;
     }
     case CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING:
-      write_object(thread, RecordType::stream, ObjectOp::destroyed, number(data.resourceHandle.stream), context, 0,
-                   trace::kNoDevice);
+      write_object(thread, RecordType::stream, ObjectOp::destroyed, number(data.resourceHandle.stream),
+                   context, 0, trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_MODULE_LOADED:
       note_module(thread, ObjectOp::loaded, data);

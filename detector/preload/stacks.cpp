@@ -114,6 +114,8 @@ void describe_caller(char* out, size_t size) {
   }
 }
 
-void reset_stacks_after_fork() { g_stacks.forget(); }
+void reset_stacks_after_fork() {
+  g_stacks.forget();
+}
 
 }  // namespace capgate::preload

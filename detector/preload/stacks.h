@@ -30,11 +30,12 @@ class Distinct {
   uint32_t count_ = 0;
 };
 
-// Loads the unwinder and walks one stack, so that the first real one does not cost 20 ms inside a capture. False: there is
-// no unwinder in this process.
+// Loads the unwinder and walks one stack, so that the first real one does not cost 20 ms inside a capture.
+// False: there is no unwinder in this process.
 bool warm_up_stacks();
 
-// The id of the calling thread's native stack, 0 when there is none. truncated: it had more frames than are kept.
+// The id of the calling thread's native stack, 0 when there is none. truncated: it had more frames than are
+// kept.
 uint32_t native_stack(ThreadState& thread, bool* truncated);
 
 // "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.

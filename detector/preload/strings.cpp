@@ -51,7 +51,8 @@ uint32_t intern(ThreadState& thread, const char* text, size_t bytes) {
     uint32_t slot = uint32_t(hash) % kSlots;
     for (; (id = g_table->slots[slot]) != 0; slot = (slot + 1) % kSlots) {
       const Entry& entry = g_table->entries[id];
-      if (entry.hash == hash && entry.bytes == bytes && memcmp(g_table->arena + entry.offset, text, bytes) == 0)
+      if (entry.hash == hash && entry.bytes == bytes &&
+          memcmp(g_table->arena + entry.offset, text, bytes) == 0)
         return id;
     }
     if (g_count + 1 >= kSlots / 4 * 3 || g_used + bytes + 1 > kArenaBytes) return 0;
@@ -77,6 +78,8 @@ const char* interned_text(uint32_t id) {
   return id != 0 && g_table != nullptr ? g_table->arena + g_table->entries[id].offset : "";
 }
 
-void reset_strings_after_fork() { g_lock.reset(); }
+void reset_strings_after_fork() {
+  g_lock.reset();
+}
 
 }  // namespace capgate::preload

@@ -8,8 +8,8 @@ namespace capgate::preload {
 
 struct ThreadState;
 
-// Its id, never 0 unless memory ran out. Works before the trace exists: what was interned by then is written when it is
-// made.
+// Its id, never 0 unless memory ran out. Works before the trace exists: what was interned by then is written
+// when it is made.
 uint32_t intern(ThreadState& thread, const char* text, size_t bytes);
 uint32_t intern(ThreadState& thread, const char* text);
 

@@ -1,4 +1,5 @@
-// The few things that the preloaded library needs from the system, without the C++ runtime and without malloc.
+// The few things that the preloaded library needs from the system, without the C++ runtime and without
+// malloc.
 #pragma once
 
 #include <sched.h>

@@ -88,7 +88,9 @@ ThreadState* this_thread() {
   return state;
 }
 
-ThreadState* first_thread() { return g_all.load(std::memory_order_acquire); }
+ThreadState* first_thread() {
+  return g_all.load(std::memory_order_acquire);
+}
 
 void name_thread(ThreadState& thread) {
   thread.named = true;

@@ -41,8 +41,8 @@ struct ThreadState {
   uint8_t* cursor;  // of the chunk
   uint8_t* chunk_end;
   uint32_t tid;
-  uint32_t generation;  // of the process: differs after a fork
-  bool busy;            // the library is at work: calls that it makes itself are not the program's
+  uint32_t generation;   // of the process: differs after a fork
+  bool busy;             // the library is at work: calls that it makes itself are not the program's
   bool callback_thread;  // runs the program's host functions
   bool launched_graph;
   bool named;
@@ -53,7 +53,7 @@ struct ThreadState {
   uint32_t marked_ranges;
   uint32_t captures_open;  // begun by this thread
   uint32_t unwritten_ranges;
-  uint32_t polls, poll_key;  // the same query, how many times in a row
+  uint32_t polls, poll_key;         // the same query, how many times in a row
   uintptr_t stack_low, stack_high;  // 0: not asked yet
   ThreadState* next_free;
   ThreadState* next;  // of all ever made

@@ -19,7 +19,8 @@ constexpr size_t kHeaderBytes = 4096;
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr size_t kSmallStep = 16 * kChunkBytes;
 constexpr size_t kStep = 64 * kChunkBytes;
-constexpr uint64_t kResidentChunks = 256;  // 16 MiB; older chunks leave the process and stay in the page cache
+constexpr uint64_t kResidentChunks =
+    256;  // 16 MiB; older chunks leave the process and stay in the page cache
 
 SpinLock g_lock;
 uint8_t* g_base = nullptr;
@@ -30,7 +31,9 @@ ino_t g_inode = 0;
 bool g_full = false;
 char g_path[PATH_MAX];
 
-trace::FileHeader* header() { return reinterpret_cast<trace::FileHeader*>(g_base); }
+trace::FileHeader* header() {
+  return reinterpret_cast<trace::FileHeader*>(g_base);
+}
 
 // RLIMIT_FSIZE is asked first: growing past it would send SIGXFSZ to the program.
 bool within_file_limit(size_t bytes) {
@@ -38,12 +41,13 @@ bool within_file_limit(size_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
-// Adds `bytes` to the mapping. Every page is backed by preallocated blocks, so that a full disk is an error here and never
-// a SIGBUS later. No descriptor is kept: programs close them all and get the numbers again.
+// Adds `bytes` to the mapping. Every page is backed by preallocated blocks, so that a full disk is an error
+// here and never a SIGBUS later. No descriptor is kept: programs close them all and get the numbers again.
 bool grow(int fd, size_t bytes) {
   if (g_mapped + bytes > g_reserved || !within_file_limit(g_mapped + bytes)) return false;
   if (posix_fallocate(fd, off_t(g_mapped), off_t(bytes)) != 0) return false;
-  void* p = mmap(g_base + g_mapped, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, off_t(g_mapped));
+  void* p =
+      mmap(g_base + g_mapped, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, off_t(g_mapped));
   if (p == MAP_FAILED) return false;
   g_mapped += bytes;
   return true;
@@ -142,7 +146,8 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
     return false;
   }
   memcpy(g_path, path.c_str(), path.size() + 1);
-  // O_EXCL: after an exec the same process starts again under the same name and must not write over the first trace.
+  // O_EXCL: after an exec the same process starts again under the same name and must not write over the first
+  // trace.
   int fd = open(g_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   for (int again = 1; fd < 0 && errno == EEXIST && again < 100; ++again) {
     Text next;
@@ -185,15 +190,22 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
   return true;
 }
 
-trace::FileHeader* trace_header() { return header(); }
-
-size_t max_record_bytes() { return kChunkBytes - sizeof(trace::ChunkHeader); }
-
-bool trace_is_filling() {
-  return g_full || kHeaderBytes + __atomic_load_n(&header()->next_chunk, __ATOMIC_RELAXED) * kChunkBytes > g_reserved / 2;
+trace::FileHeader* trace_header() {
+  return header();
 }
 
-uint64_t next_seq() { return __atomic_add_fetch(&header()->seq, 1, __ATOMIC_RELAXED); }
+size_t max_record_bytes() {
+  return kChunkBytes - sizeof(trace::ChunkHeader);
+}
+
+bool trace_is_filling() {
+  return g_full || kHeaderBytes + __atomic_load_n(&header()->next_chunk, __ATOMIC_RELAXED) * kChunkBytes >
+                       g_reserved / 2;
+}
+
+uint64_t next_seq() {
+  return __atomic_add_fetch(&header()->seq, 1, __ATOMIC_RELAXED);
+}
 
 void* reserve_record(ThreadState& thread, size_t bytes) {
   bytes = (bytes + 7) & ~size_t(7);
@@ -252,7 +264,9 @@ void close_trace(trace::FileState state) {
   close(fd);
 }
 
-void abandon_chunk(ThreadState& thread) { thread.cursor = thread.chunk_end = nullptr; }
+void abandon_chunk(ThreadState& thread) {
+  thread.cursor = thread.chunk_end = nullptr;
+}
 
 void drop_trace_after_fork() {
   g_lock.reset();

@@ -1,4 +1,5 @@
-// The raw trace of this process: a shared mapping that grows by preallocated steps. See detector/trace/format.h.
+// The raw trace of this process: a shared mapping that grows by preallocated steps. See
+// detector/trace/format.h.
 #pragma once
 
 #include <stddef.h>
@@ -12,18 +13,20 @@ namespace capgate::preload {
 
 struct ThreadState;
 
-// Creates DIR/<pid>-<starttime>.cgraw with room for limit_bytes of address space. False: `why` says what failed, and the
-// library stays silent for the rest of the process.
+// Creates DIR/<pid>-<starttime>.cgraw with room for limit_bytes of address space. False: `why` says what
+// failed, and the library stays silent for the rest of the process.
 bool open_trace(const char* dir, uint64_t limit_bytes, const char** why);
 
 // True while records may be written: false before the file exists, after the end, and in a forked child.
 inline std::atomic<uint32_t>* g_live = nullptr;
-inline bool trace_live() { return g_live != nullptr && g_live->load(std::memory_order_relaxed) != 0; }
+inline bool trace_live() {
+  return g_live != nullptr && g_live->load(std::memory_order_relaxed) != 0;
+}
 
 trace::FileHeader* trace_header();
 
-// A zeroed record of the calling thread's chunk, to be filled and then committed. Null when there is no room: counted as
-// dropped.
+// A zeroed record of the calling thread's chunk, to be filled and then committed. Null when there is no room:
+// counted as dropped.
 void* reserve_record(ThreadState& thread, size_t bytes);
 uint64_t next_seq();
 void commit_record(void* record, trace::RecordType type, size_t bytes, uint64_t seq = 0, uint16_t flags = 0);

@@ -17,7 +17,9 @@ std::atomic<uint32_t> g_idle_launches{0};
 std::atomic<uint32_t> g_epoch{0};
 SpinLock g_turn;  // CUPTI wants enabling serialised; nobody waits for it without a limit
 
-bool wanted() { return g_open.load() > 0 || !g_idle.load(); }
+bool wanted() {
+  return g_open.load() > 0 || !g_idle.load();
+}
 
 void switch_ids(uint8_t flag, bool on) {
   for (uint32_t domain = 1; domain <= 2; ++domain) {
@@ -29,8 +31,8 @@ void switch_ids(uint8_t flag, bool on) {
   }
 }
 
-// Brings the ids to what is wanted. When another thread is at it, that thread does this one's share too, and this one waits
-// a little for it, so that its own first launches are seen.
+// Brings the ids to what is wanted. When another thread is at it, that thread does this one's share too, and
+// this one waits a little for it, so that its own first launches are seen.
 void settle() {
   if (subscriber() == nullptr) return;
   const uint64_t start = monotonic_ns();
@@ -65,9 +67,13 @@ void open_window() {
   settle();
 }
 
-void close_window() { g_open.fetch_sub(1); }
+void close_window() {
+  g_open.fetch_sub(1);
+}
 
-bool window_open() { return g_open.load(std::memory_order_relaxed) > 0; }
+bool window_open() {
+  return g_open.load(std::memory_order_relaxed) > 0;
+}
 
 void launch_outside_window() {
   if (g_idle_launches.fetch_add(1, std::memory_order_relaxed) + 1 != kIdleLaunches) return;
@@ -75,7 +81,9 @@ void launch_outside_window() {
   settle();
 }
 
-uint32_t window_epoch() { return g_epoch.load(std::memory_order_relaxed); }
+uint32_t window_epoch() {
+  return g_epoch.load(std::memory_order_relaxed);
+}
 
 void reset_window_after_fork() {
   g_turn.reset();

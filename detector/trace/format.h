@@ -84,7 +84,10 @@ struct RecordHeader {
 // flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state" (attached |
 // held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N" (name|sm|uuid), "python",
 // "python.lines" (why Python lines are missing, else empty), "torch", "nvtx" (how ranges are seen), "gave-up", "rank",
-// "env.NAME", "setting.NAME", "nested-tool".
+// "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback arrived after subscribing; absent when none did),
+// "cupti.error" (why unavailable), "driver.release" (the kernel module's number), "stacks" (why native stacks are missing),
+// "subject.KEY" (capgate_subject). A key may come twice: the later one holds. Strings, stacks and Python stacks may stand
+// after the first record that names them, by seq: load them all first.
 struct MetaRecord {
   RecordHeader h;
   uint32_t key_bytes;
@@ -315,7 +318,10 @@ struct ThreadRecord {
 
 struct CounterRecord {
   RecordHeader h;
-  uint32_t name;  // string id: "call:cudaMemcpy", "unknown-cbid:driver:812", "pool-bytes", …
+  // String id: "call:cudaMemcpy" (calls outside everything judged), "unknown-cbid:driver:812:NAME" (a call newer than the
+  // library; value 0), "thinned:FAMILY|room|node" (left out for want of room), "nvtx-range:[DOMAIN@]NAME" (ranges that no
+  // --region asked for), "enter-missed". The record grows in place while the program runs. Equal names add up.
+  uint32_t name;
   uint32_t reserved;
   uint64_t value;   // calls
   uint64_t bytes;   // their bytes where that means something

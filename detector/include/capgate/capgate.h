@@ -1,19 +1,18 @@
 /* capgate.h - tell capgate what your program is doing.
  *
- * Header-only, C99 and C++11 and later, no library to link. When nobody audits the program every function here is a
- * no-op that costs a load and a branch. Names are copied; all strings are UTF-8. Every begin needs its end on the same
- * thread; they nest.
+ * Header-only, C99 and C++11 and later, no library to link. When nobody audits the program every function
+ * here is a no-op that costs a load and a branch. Names are copied; all strings are UTF-8. Every begin needs
+ * its end on the same thread; they nest.
  *
  *   capgate_region_begin("decode");      one decode step, judged as if it were captured
  *   capgate_region_end();
- *   capgate_bucket("bs=8");              captures begun on this thread from now on belong to this bucket; NULL: to none
- *   capgate_bucket_begin("bs=8");        the same as a scope
- *   capgate_bucket_end();
+ *   capgate_bucket("bs=8");              captures begun on this thread from now on belong to this bucket;
+ * NULL: to none capgate_bucket_begin("bs=8");        the same as a scope capgate_bucket_end();
  *   capgate_eager_break_begin("moe");    the dynamic part that a piecewise step leaves uncaptured on purpose
  *   capgate_eager_break_end();
  *   capgate_allow_begin("host-sync", "the sampler reads one token");
- *   capgate_allow_end();                 what this thread does in between is suppressed for that rule; say why
- *   capgate_subject("config_digest", d); facts about what is judged, for the gate to compare
+ *   capgate_allow_end();                 what this thread does in between is suppressed for that rule; say
+ * why capgate_subject("config_digest", d); facts about what is judged, for the gate to compare
  *   capgate_audited()                    1 while capgate watches this process
  *
  * C++: capgate::region r("decode"); and likewise bucket, eager_break, allow, each for one scope.
@@ -60,8 +59,8 @@ enum capgate_op {
 
 typedef int (*capgate_hook_fn)(int op, const char* a, const char* b);
 
-/* The detector's entry point, or a null pointer when nobody audits. Looked up once; again only while CAPGATE_PRELOAD says
- * that an injected library may still come. */
+/* The detector's entry point, or a null pointer when nobody audits. Looked up once; again only while
+ * CAPGATE_PRELOAD says that an injected library may still come. */
 CAPGATE_INLINE capgate_hook_fn capgate_hook(void) {
 #if defined(__linux__) && !defined(__CUDA_ARCH__)
   static capgate_hook_fn hook;
@@ -92,24 +91,42 @@ CAPGATE_INLINE int capgate_call(int op, const char* a, const char* b) {
   return hook ? hook(op, a, b) : 0;
 }
 
-CAPGATE_INLINE int capgate_audited(void) { return capgate_call(CAPGATE_OP_PROBE, 0, 0); }
-CAPGATE_INLINE void capgate_region_begin(const char* name) { (void)capgate_call(CAPGATE_OP_REGION_BEGIN, name, 0); }
-CAPGATE_INLINE void capgate_region_end(void) { (void)capgate_call(CAPGATE_OP_REGION_END, 0, 0); }
-CAPGATE_INLINE void capgate_bucket(const char* name) { (void)capgate_call(CAPGATE_OP_BUCKET_SET, name, 0); }
-CAPGATE_INLINE void capgate_bucket_begin(const char* name) { (void)capgate_call(CAPGATE_OP_BUCKET_BEGIN, name, 0); }
-CAPGATE_INLINE void capgate_bucket_end(void) { (void)capgate_call(CAPGATE_OP_BUCKET_END, 0, 0); }
-CAPGATE_INLINE void capgate_eager_break_begin(const char* name) { (void)capgate_call(CAPGATE_OP_BREAK_BEGIN, name, 0); }
-CAPGATE_INLINE void capgate_eager_break_end(void) { (void)capgate_call(CAPGATE_OP_BREAK_END, 0, 0); }
+CAPGATE_INLINE int capgate_audited(void) {
+  return capgate_call(CAPGATE_OP_PROBE, 0, 0);
+}
+CAPGATE_INLINE void capgate_region_begin(const char* name) {
+  (void)capgate_call(CAPGATE_OP_REGION_BEGIN, name, 0);
+}
+CAPGATE_INLINE void capgate_region_end(void) {
+  (void)capgate_call(CAPGATE_OP_REGION_END, 0, 0);
+}
+CAPGATE_INLINE void capgate_bucket(const char* name) {
+  (void)capgate_call(CAPGATE_OP_BUCKET_SET, name, 0);
+}
+CAPGATE_INLINE void capgate_bucket_begin(const char* name) {
+  (void)capgate_call(CAPGATE_OP_BUCKET_BEGIN, name, 0);
+}
+CAPGATE_INLINE void capgate_bucket_end(void) {
+  (void)capgate_call(CAPGATE_OP_BUCKET_END, 0, 0);
+}
+CAPGATE_INLINE void capgate_eager_break_begin(const char* name) {
+  (void)capgate_call(CAPGATE_OP_BREAK_BEGIN, name, 0);
+}
+CAPGATE_INLINE void capgate_eager_break_end(void) {
+  (void)capgate_call(CAPGATE_OP_BREAK_END, 0, 0);
+}
 CAPGATE_INLINE void capgate_allow_begin(const char* rule, const char* reason) {
   (void)capgate_call(CAPGATE_OP_ALLOW_BEGIN, rule, reason);
 }
-CAPGATE_INLINE void capgate_allow_end(void) { (void)capgate_call(CAPGATE_OP_ALLOW_END, 0, 0); }
+CAPGATE_INLINE void capgate_allow_end(void) {
+  (void)capgate_call(CAPGATE_OP_ALLOW_END, 0, 0);
+}
 CAPGATE_INLINE void capgate_subject(const char* key, const char* value) {
   (void)capgate_call(CAPGATE_OP_SUBJECT, key, value);
 }
 
 #ifdef __cplusplus
-}  /* extern "C" */
+} /* extern "C" */
 
 namespace capgate {
 

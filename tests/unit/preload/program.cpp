@@ -1,0 +1,363 @@
+// The audited program of the tests: program SCENARIO. Exit code 0 unless the scenario itself fails.
+#include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "detector/include/capgate/capgate.h"
+#include "tests/unit/preload/fake_runtime.h"
+
+extern "C" void fake_cupti_dies() __attribute__((weak));
+
+namespace {
+
+cudaStream_t make_stream(unsigned flags = cudaStreamNonBlocking) {
+  cudaStream_t stream = nullptr;
+  fake_rt::stream_create(&stream, flags);
+  return stream;
+}
+
+cudaGraph_t capture(cudaStream_t stream, const std::function<void()>& work,
+                    cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) {
+  cudaGraph_t graph = nullptr;
+  fake_rt::begin_capture(stream, mode);
+  work();
+  fake_rt::end_capture(stream, &graph);
+  return graph;
+}
+
+void clean_capture() {
+  cudaStream_t stream = make_stream();
+  void* device = nullptr;
+  void* pinned = nullptr;
+  fake_rt::malloc_device(&device, 4096);
+  fake_rt::malloc_host(&pinned, 4096);
+  cudaGraph_t graph = capture(stream, [&] {
+    fake_rt::launch(stream, "decode_kernel", 0xabcdef, 42);
+    fake_rt::memcpy_async(device, pinned, 64, cudaMemcpyHostToDevice, stream);
+    fake_rt::launch(stream, "decode_kernel", 0x1234, 43);
+  });
+  cudaGraphExec_t exec = nullptr;
+  fake_rt::graph_instantiate(&exec, graph);
+  for (int i = 0; i < 3; ++i) fake_rt::graph_launch(exec, stream);
+  fake_rt::stream_synchronize(stream);
+}
+
+__attribute__((noinline)) void sync_inside(cudaStream_t stream) {
+  fake_rt::stream_synchronize(stream);
+  asm volatile("");
+}
+
+void broken_capture() {
+  cudaStream_t stream = make_stream();
+  capture(stream, [&] {
+    fake_rt::launch(stream, "decode_kernel");
+    sync_inside(stream);
+    fake_rt::launch(stream, "decode_kernel");
+  });
+}
+
+void pageable_copies() {
+  cudaStream_t stream = make_stream();
+  void* device = nullptr;
+  fake_rt::malloc_device(&device, 4096);
+  int on_stack[8] = {};
+  static int in_data[8] = {};
+  int* on_heap = static_cast<int*>(malloc(64));
+  capture(stream, [&] {
+    fake_rt::memcpy_async(device, on_stack, sizeof(on_stack), cudaMemcpyHostToDevice, stream);
+    fake_rt::memcpy_async(device, in_data, sizeof(in_data), cudaMemcpyHostToDevice, stream);
+    fake_rt::memcpy_async(device, on_heap, 32, cudaMemcpyHostToDevice, stream);
+    fake_rt::memcpy_sync(device, on_stack, sizeof(on_stack), cudaMemcpyHostToDevice);
+    fake_rt::launch(nullptr, "on_default_stream");
+  });
+}
+
+void outside() {
+  cudaStream_t stream = make_stream();
+  void* device = nullptr;
+  fake_rt::malloc_device(&device, 4096);
+  char host[16] = {};
+  for (int i = 0; i < 100; ++i) {
+    fake_rt::memcpy_async(device, host, 16, cudaMemcpyHostToDevice, stream);
+    fake_rt::stream_query(stream);
+    fake_rt::stream_synchronize(stream);
+    fake_rt::launch(stream, "eager");
+  }
+}
+
+void variants() {
+  cudaStream_t stream = make_stream();
+  capgate_region_begin("variants");
+  fake_rt::stream_synchronize_ptsz(nullptr);
+  fake_rt::stream_synchronize(nullptr);
+  fake_rt::stream_synchronize_unknown_to_headers(stream);
+  cuStreamSynchronize(reinterpret_cast<CUstream>(stream));  // a library that talks to the driver itself
+  fake_rt::launch(stream, "lazy", 1, 2, true);
+  capgate_region_end();
+}
+
+void regions_nvtx() {
+  cudaStream_t stream = make_stream();
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("engine");
+  nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "decode-registered");
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  attributes.message.registered = registered;
+  for (int i = 0; i < 2; ++i) {
+    nvtxRangePushA("decode-step");
+    nvtxRangePushA("not-asked-for");
+    fake_rt::launch(stream, "in_region");
+    fake_rt::stream_synchronize(stream);
+    nvtxRangePop();
+    nvtxRangePop();
+  }
+  nvtxRangePushW(L"decode-w\u00efde");
+  nvtxRangePop();
+  nvtxDomainRangePushEx(domain, &attributes);
+  fake_rt::launch(stream, "in_domain");
+  nvtxDomainRangePop(domain);
+  const nvtxRangeId_t id = nvtxRangeStartA("decode-started");
+  std::thread([&] { fake_rt::stream_synchronize(stream); }).join();
+  nvtxRangeEnd(id);
+  nvtxRangePushA("bucket:bs=8");
+  capture(stream, [&] { fake_rt::launch(stream, "decode_kernel"); });
+  nvtxRangePop();
+}
+
+void marks() {
+  // Before CUDA is used at all: must not be lost.
+  capgate_allow_begin("host-sync", "start-up");
+  capgate_bucket("bs=4");
+  capgate_subject("config_digest", "abc");
+  {
+    capgate::region outer("decode");
+    cudaStream_t stream = make_stream();
+    capgate::eager_break moe("moe");
+    fake_rt::stream_synchronize(stream);
+  }
+  capgate_allow_end();
+  capgate_bucket(nullptr);
+  capgate_bucket_begin("bs=16");
+  capgate_bucket_end();
+  if (!capgate_audited() && getenv("CAPGATE_TRACE_DIR") != nullptr) exit(9);
+}
+
+void many_threads() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 48; ++t) {
+    threads.emplace_back([] {
+      cudaStream_t stream = make_stream();
+      for (int i = 0; i < 20; ++i) {
+        capgate::region step("step");
+        fake_rt::launch(stream, "kernel");
+        fake_rt::stream_synchronize(stream);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+void several_captures() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([] {
+      cudaStream_t stream = make_stream();
+      for (int i = 0; i < 5; ++i)
+        capture(stream, [&] { fake_rt::launch(stream, "kernel"); }, cudaStreamCaptureModeThreadLocal);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+void relaxed() {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  fake_rt::exchange_mode(&mode);
+  cudaStream_t stream = make_stream();
+  void* device = nullptr;
+  capture(stream, [&] { fake_rt::malloc_device(&device, 64); });
+  fake_rt::exchange_mode(&mode);
+  fake_rt::malloc_device(&device, 128);
+}
+
+void forked() {
+  cudaStream_t stream = make_stream();
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      // The parent's CUDA is useless here, and its trace is not this process's.
+      fake_rt::stream_synchronize(stream);
+      capture(stream, [&] { fake_rt::launch(stream, "child"); });
+      if (i == 0) _exit(0);
+      if (i == 1) execlp("true", "true", static_cast<char*>(nullptr));
+      exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) exit(8);
+  }
+  pid_t spawned = 0;
+  char* args[] = {const_cast<char*>("true"), nullptr};
+  if (posix_spawnp(&spawned, "true", nullptr, nullptr, args, environ) == 0) waitpid(spawned, nullptr, 0);
+  const pid_t v = vfork();
+  if (v == 0) _exit(0);
+  waitpid(v, nullptr, 0);
+  capture(stream, [&] { fake_rt::launch(stream, "parent"); });
+}
+
+void fork_first() {
+  const pid_t child = fork();
+  cudaStream_t stream = make_stream();
+  capture(stream, [&] { fake_rt::launch(stream, child == 0 ? "child" : "parent"); });
+  if (child == 0) exit(0);
+  waitpid(child, nullptr, 0);
+}
+
+void killed() {
+  cudaStream_t stream = make_stream();
+  capture(stream, [&] { fake_rt::launch(stream, "decode_kernel"); });
+  void* device = nullptr;
+  fake_rt::begin_capture(stream, cudaStreamCaptureModeGlobal);
+  cudaMemcpy3DParms unused{};
+  (void)unused;
+  // In the middle of a call.
+  std::thread([] {
+    usleep(100000);
+    kill(getpid(), SIGKILL);
+  }).detach();
+  fake::Call call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+                  "cuStreamSynchronize", &device);
+  pause();
+}
+
+void quick_exit_scenario() {
+  cudaStream_t stream = make_stream();
+  capture(stream, [&] { fake_rt::launch(stream, "decode_kernel"); });
+  _exit(0);
+}
+
+void fills_disk() {
+  cudaStream_t stream = make_stream();
+  for (int round = 0; round < 400; ++round) {
+    capgate::region step("step");
+    for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "kernel");
+  }
+}
+
+void closes_all() {
+  cudaStream_t stream = make_stream();
+  for (int fd = 3; fd < 256; ++fd) close(fd);
+  const int mine = open("/dev/null", O_RDWR);
+  for (int round = 0; round < 200; ++round) {
+    capgate::region step("step");
+    for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "kernel");
+  }
+  if (fcntl(mine, F_GETFD) < 0) exit(7);
+}
+
+void enters_missed() {
+  cudaStream_t stream = make_stream();
+  capgate::region step("step");
+  g_fake_drop_enters = 2;  // of the runtime's and the driver's callback
+  fake_rt::stream_synchronize(stream);
+  fake_rt::stream_synchronize(stream);
+}
+
+// A region closes while another thread is inside a launch: that launch's exit never comes.
+void window_closes_in_flight() {
+  cudaStream_t stream = make_stream();
+  {
+    capgate::region step("step");
+  }
+  for (int i = 0; i < 200; ++i) fake_rt::launch(stream, "eager");
+  capgate::region step("again");
+  fake_rt::launch(stream, "seen");
+  fake_rt::stream_synchronize(stream);
+}
+
+void cupti_dies() {
+  cudaStream_t stream = make_stream();
+  fake_rt::stream_synchronize(stream);
+  if (fake_cupti_dies == nullptr) exit(6);
+  fake_cupti_dies();
+  fake_rt::stream_synchronize(stream);
+}
+
+void errno_kept() {
+  cudaStream_t stream = make_stream();
+  capgate::region step("step");
+  errno = 77;
+  for (int i = 0; i < 2000; ++i) fake_rt::launch(stream, "kernel");
+  fake_rt::stream_synchronize(stream);
+  if (errno != 77) exit(5);
+}
+
+void steps() {
+  cudaStream_t stream = make_stream();
+  cudaGraph_t graph = capture(stream, [&] { fake_rt::launch(stream, "decode_kernel"); });
+  cudaGraphExec_t exec = nullptr;
+  fake_rt::graph_instantiate(&exec, graph);
+  for (int i = 0; i < 4; ++i) {
+    fake_rt::graph_launch(exec, stream);
+    fake_rt::stream_synchronize(stream);
+    for (int k = 0; k < 500; ++k) fake_rt::stream_query(stream);
+  }
+}
+
+void deep_frames() {
+  capgate_region_begin("deep");
+  std::function<void(int)> go = [&](int n) {
+    if (n > 0) return go(n - 1);
+    fake_rt::stream_synchronize(nullptr);
+  };
+  go(200);
+  capgate_region_end();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static const std::map<std::string, void (*)()> kScenarios = {
+      {"clean", clean_capture},
+      {"broken", broken_capture},
+      {"pageable", pageable_copies},
+      {"outside", outside},
+      {"variants", variants},
+      {"nvtx", regions_nvtx},
+      {"marks", marks},
+      {"threads", many_threads},
+      {"captures", several_captures},
+      {"relaxed", relaxed},
+      {"forked", forked},
+      {"fork_first", fork_first},
+      {"killed", killed},
+      {"_exit", quick_exit_scenario},
+      {"fills_disk", fills_disk},
+      {"closes_all", closes_all},
+      {"enters_missed", enters_missed},
+      {"in_flight", window_closes_in_flight},
+      {"cupti_dies", cupti_dies},
+      {"errno", errno_kept},
+      {"steps", steps},
+      {"deep", deep_frames},
+      {"nothing", [] {}},
+  };
+  const auto scenario = kScenarios.find(argc > 1 ? argv[1] : "");
+  if (scenario == kScenarios.end()) return 2;
+  scenario->second();
+  return 0;
+}
