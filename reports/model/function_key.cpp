@@ -90,7 +90,8 @@ std::string function_key(std::string_view function) {
       if (starts(rest, " const") || starts(rest, " &") || starts(rest, " [") || starts(rest, " volatile") ||
           starts(rest, " noexcept") || starts(rest, " requires"))
         break;
-      if (i + 1 < function.size() && !key.ends_with("operator")) key.clear();
+      const bool before_arguments = starts(rest, " <");  // operator< <int>
+      if (i + 1 < function.size() && !before_arguments && !key.ends_with("operator")) key.clear();
       ++i;
     } else if (rest[0] == '.' &&
                (starts(rest, ".isra") || starts(rest, ".part") || starts(rest, ".constprop") ||

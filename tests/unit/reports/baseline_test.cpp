@@ -1,0 +1,92 @@
+#include "reports/model/baseline.h"
+
+#include <gtest/gtest.h>
+
+#include "base/exit_code.h"
+#include "golden.h"
+#include "reports/terminal/gate_lines.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::failed_run;
+using testing::violation;
+
+GateDecision decided(Report report, const Report* baseline, Severity fail_on = Severity::error) {
+  BaselineComparison comparison;
+  if (baseline) comparison = compare_with_baseline(report, *baseline);
+  return decide(report, fail_on, comparison, baseline ? "old.json" : "", {});
+}
+
+Report with(std::vector<Violation> faults) {
+  Report report = clean_run();
+  report.violations = std::move(faults);
+  finish(report);
+  return report;
+}
+
+TEST(Baseline, OnlyNewErrorsFail) {
+  const Violation old_fault = violation("host-sync", "a.cpp", 12, "f", "c");
+  const Report before = with({old_fault});
+  Violation moved = old_fault;
+  moved.location.line = 90;
+  EXPECT_EQ(decided(with({moved}), &before).exit_code, kExitPass);
+  EXPECT_EQ(decided(with({moved}), nullptr).exit_code, kExitFail);
+  EXPECT_EQ(decided(with({moved, violation("host-poll", "a.cpp", 3, "f")}), &before).exit_code, kExitFail);
+}
+
+TEST(Baseline, MarksNewAndKnown) {
+  const Report before = with({violation("host-sync", "a.cpp", 12, "f", "c")});
+  Report now = with({violation("host-sync", "a.cpp", 12, "f", "c"), violation("host-poll", "a.cpp", 3, "f")});
+  const auto comparison = compare_with_baseline(now, before);
+  EXPECT_EQ(comparison.new_errors, 1u);
+  EXPECT_EQ(comparison.known_errors, 1u);
+  EXPECT_TRUE(comparison.stale.empty());
+  for (const auto& fault : now.violations)
+    EXPECT_EQ(fault.baseline, fault.rule == "host-sync" ? "known" : "new");
+}
+
+TEST(Baseline, DoesNotMakeAnInconclusiveReportAPass) {
+  const Report before = with({violation("host-sync", "a.cpp", 12, "f", "c")});
+  Report now = before;
+  now.reasons = {{"events were dropped", "capgate audit again"}};
+  finish(now);
+  EXPECT_EQ(decided(now, &before).exit_code, kExitInconclusive);
+}
+
+TEST(GateCommand, LooksAtTheFaultsAndNotAtTheWordPass) {
+  Report edited = failed_run();
+  edited.verdict = Verdict::pass;
+  EXPECT_EQ(decided(edited, nullptr).exit_code, kExitFail);
+}
+
+TEST(GateCommand, FailsOnWarningsWhenAsked) {
+  Violation warning = violation("host-node", "a.cpp", 1, "f");
+  warning.severity = Severity::warning;
+  EXPECT_EQ(decided(with({warning}), nullptr).exit_code, kExitPass);
+  EXPECT_EQ(decided(with({warning}), nullptr, Severity::warning).exit_code, kExitFail);
+  const Report before = with({warning});
+  EXPECT_EQ(decided(before, &before, Severity::warning).exit_code, kExitPass);
+  Report inconclusive = with({warning});
+  inconclusive.reasons = {{"why", "how"}};
+  finish(inconclusive);
+  EXPECT_EQ(decided(inconclusive, nullptr, Severity::warning).exit_code, kExitInconclusive);
+}
+
+TEST(GateCommand, SaysWhatDecided) {
+  const Report before = with({violation("host-sync", "gone.cpp", 12, "f", "c")});
+  std::string text = decided(failed_run(), nullptr).text + "---\n" + decided(clean_run(), nullptr).text +
+                     "---\n" + decided(failed_run(), &before).text + "---\n";
+  Report inconclusive;
+  finish(inconclusive);
+  text += decided(inconclusive, nullptr).text + "---\n";
+  std::vector<Violation> many;
+  for (int i = 0; i < 14; ++i) many.push_back(violation("host-sync", "a.cpp", i + 1, "f", "c"));
+  text += decided(with(many), nullptr).text;
+  testing::expect_golden("gate.txt", text);
+}
+
+}  // namespace
+}  // namespace capgate::reports

@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include "reports/model/fingerprint.h"
+#include "reports/model/verdict.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::clean_sources;
+using testing::violation;
+
+Report with(std::vector<Violation> violations) {
+  Report report = clean_run();
+  report.violations = std::move(violations);
+  finish(report);
+  return report;
+}
+
+std::string id_of(const Violation& fault) {
+  return with({fault}).violations.front().id;
+}
+
+TEST(FunctionKey, IsTheSameForEveryNamerOfAFunction) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"engine::step(int)", "engine::step"},
+      {"void engine::upload<int>(std::vector<int, std::allocator<int> > const&)", "engine::upload"},
+      {"std::vector<int> ns::Foo<float, (anonymous namespace)::Tag>::get<3>() const", "ns::Foo::get"},
+      {"(anonymous namespace)::helper(float*)", "(anonymous namespace)::helper"},
+      {"main::{lambda(int)#2}::operator()(int) const", "main::lambda"},
+      {"main::{lambda()#1}::operator()() const", "main::lambda"},
+      {"main::'lambda3'(int)::operator()(int) const", "main::lambda"},
+      {"main::$_0::operator()() const", "main::lambda"},
+      {"ns::operator<<(std::ostream&, int)", "ns::operator<<"},
+      {"bool ns::operator< <int>(int, int)", "ns::operator<"},
+      {"ns::Foo::operator()(int)", "ns::Foo::operator()"},
+      {"ns::Foo::operator->()", "ns::Foo::operator->"},
+      {"route.isra.0", "route"},
+      {"route(int) [clone .cold]", "route"},
+      {"name[abi:cxx11](int)", "name"},
+      {"operators(int)", "operators"},
+      {"my_operator(int)", "my_operator"},
+      {"<module>", "<module>"},
+      {"Model.run.<locals>.<lambda>", "Model.run.<locals>.<lambda>"},
+      {"MoE.route", "MoE.route"},
+      {"", ""},
+  };
+  for (const auto& [name, key] : cases) EXPECT_EQ(function_key(name), key) << name;
+}
+
+TEST(FunctionKey, TakesWhateverItIsGiven) {
+  for (const char* odd :
+       {"<", "(((", "operator", "{lambda", "$_", "a<b<c", ")", "'lambda", "operator ", "[", "> >"})
+    (void)function_key(odd);
+}
+
+TEST(Ids, DoNotFollowLinesMachinesOrKindsOfEvidence) {
+  const Violation fault =
+      violation("host-sync", "model/a.cpp", 10, "ns::f<int>(int)", "cudaStreamSynchronize_ptsz");
+  Violation moved = fault;
+  moved.location.line = 99;
+  Violation seen_statically =
+      violation("host-sync", "./model/a.cpp", 10, "ns::f", "cudaStreamSynchronize", "static");
+  EXPECT_EQ(id_of(fault), id_of(moved));
+  EXPECT_EQ(id_of(fault), id_of(seen_statically));
+  EXPECT_EQ(id_of(violation("host-sync", "/a/lib/python3.12/site-packages/vllm/x.py", 1, "f")),
+            id_of(violation("host-sync", "/b/dist-packages/vllm/x.py", 1, "f")));
+}
+
+TEST(Ids, FollowRuleFileFunctionAndCallee) {
+  const Violation fault = violation("host-sync", "a.cpp", 10, "f", "cudaStreamSynchronize");
+  EXPECT_NE(id_of(fault), id_of(violation("host-poll", "a.cpp", 10, "f", "cudaStreamSynchronize")));
+  EXPECT_NE(id_of(fault), id_of(violation("host-sync", "b.cpp", 10, "f", "cudaStreamSynchronize")));
+  EXPECT_NE(id_of(fault), id_of(violation("host-sync", "a.cpp", 10, "g", "cudaStreamSynchronize")));
+  EXPECT_NE(id_of(fault), id_of(violation("host-sync", "a.cpp", 10, "f", "cudaDeviceSynchronize")));
+}
+
+TEST(Ids, CountEqualsInTheOrderOfTheFile) {
+  const Violation first = violation("host-sync", "a.cpp", 10, "f", "c");
+  const Violation second = violation("host-sync", "a.cpp", 20, "f", "c");
+  const auto one = with({first, second}).violations;
+  const auto other = with({second, first}).violations;
+  ASSERT_EQ(one.size(), 2u);
+  EXPECT_NE(one[0].id, one[1].id);
+  EXPECT_EQ(one[0].id, other[0].id);
+  EXPECT_EQ(one[0].location.line, 10);
+  EXPECT_EQ(other[0].location.line, 10);
+}
+
+TEST(Finish, SortsWhatCountsFirst) {
+  Violation note = violation("lazy-load", "a.cpp", 1, "f");
+  note.severity = Severity::note;
+  Violation warning = violation("host-node", "a.cpp", 1, "f");
+  warning.severity = Severity::warning;
+  Violation suppressed = violation("host-sync", "a.cpp", 1, "f");
+  suppressed.suppressed = Suppressed{"known", "x:1"};
+  const Violation error = violation("device-alloc", "a.cpp", 1, "f");
+  Violation killer = violation("unjoined-stream", "z.cpp", 9, "f");
+  killer.result = "cudaErrorStreamCaptureUnjoined";
+  const Report report = with({suppressed, note, warning, error, killer});
+  std::string order;
+  for (const auto& fault : report.violations) order += fault.rule + " ";
+  EXPECT_EQ(order, "unjoined-stream device-alloc host-node lazy-load host-sync ");
+  EXPECT_EQ(report.summary.errors, 2u);
+  EXPECT_EQ(report.summary.warnings, 1u);
+  EXPECT_EQ(report.summary.notes, 1u);
+  EXPECT_EQ(report.summary.suppressed, 1u);
+  EXPECT_EQ(report.summary.by_rule.count("host-sync"), 0u);
+}
+
+TEST(Finish, TakesTheCataloguesHintOnlyWhereThereIsNone) {
+  Violation own = violation("host-sync", "a.cpp", 1, "f");
+  own.hint = "mine";
+  const Report report = with({own, violation("host-sync", "b.cpp", 1, "f")});
+  EXPECT_EQ(report.violations[0].hint, "mine");
+  EXPECT_EQ(report.violations[1].hint,
+            "keep the value on the device, or move the wait out of the captured step");
+}
+
+TEST(Finish, IsIdempotent) {
+  Report report = testing::failed_run();
+  Report again = report;
+  finish(again);
+  EXPECT_EQ(again.violations.size(), report.violations.size());
+  EXPECT_EQ(again.reasons.size(), report.reasons.size());
+  for (size_t i = 0; i < report.violations.size(); ++i)
+    EXPECT_EQ(again.violations[i].id, report.violations[i].id);
+}
+
+TEST(Verdict, AProvenErrorBeatsEveryReason) {
+  Report report = clean_run();
+  report.reasons = {{"events were dropped", "capgate audit --trace DIR"}};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  report.violations = {violation("host-sync", "a.cpp", 1, "f")};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::fail);
+  report.violations[0].suppressed = Suppressed{"why", "x:1"};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  report.reasons.clear();
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::pass);
+}
+
+TEST(Verdict, WarningsAndNotesNeverChangeIt) {
+  Violation warning = violation("host-node", "a.cpp", 1, "f");
+  warning.severity = Severity::warning;
+  Report report = with({warning});
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  EXPECT_EQ(exit_code(report), kExitPass);
+  EXPECT_EQ(exit_code(report, Severity::warning), kExitFail);
+  report.violations[0].severity = Severity::note;
+  EXPECT_EQ(exit_code(report, Severity::warning), kExitPass);
+}
+
+TEST(Verdict, SilenceIsNoPass) {
+  Report nothing;
+  finish(nothing);
+  EXPECT_EQ(nothing.verdict, Verdict::inconclusive);
+  ASSERT_EQ(nothing.reasons.size(), 1u);
+  EXPECT_FALSE(nothing.reasons[0].remedy.empty());
+
+  Report once = clean_run();
+  once.coverage = {};
+  once.coverage.kind = "eager";
+  once.coverage.regions = {{"step", "nvtx", 1}};
+  finish(once);
+  EXPECT_EQ(once.verdict, Verdict::inconclusive);
+  once.reasons.clear();
+  once.coverage.regions[0].occurrences = 2;
+  finish(once);
+  EXPECT_EQ(once.verdict, Verdict::pass);
+
+  Report sources = clean_sources();
+  EXPECT_EQ(sources.verdict, Verdict::pass);
+  sources.coverage.files_failed = 1;
+  finish(sources);
+  EXPECT_EQ(sources.verdict, Verdict::inconclusive);
+}
+
+TEST(Verdict, AProgramThatEndedBadlyIsNoPass) {
+  Report report = clean_run();
+  report.run->exit_code = 7;
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(report.reasons.front().text, "build/decode ended with exit code 7");
+  EXPECT_EQ(exit_code(report, Severity::error, true), kExitProgramError);
+  EXPECT_EQ(exit_code(report), kExitInconclusive);
+  report.reasons.push_back({"and more", ""});
+  EXPECT_EQ(exit_code(report, Severity::error, true), kExitInconclusive);
+
+  Report killed = clean_run();
+  killed.run->exit_code.reset();
+  killed.run->signal = 11;
+  finish(killed);
+  EXPECT_EQ(killed.reasons.front().text, "build/decode died of signal 11 (Segmentation fault)");
+  Report stopped = clean_run();
+  stopped.run->signal = 2;
+  stopped.run->stopped_by_user = true;
+  finish(stopped);
+  EXPECT_EQ(stopped.verdict, Verdict::pass);
+}
+
+}  // namespace
+}  // namespace capgate::reports

@@ -1,0 +1,26 @@
+#include "golden.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "reports/model/report_file.h"
+
+namespace capgate::reports::testing {
+
+std::string golden_path(const std::string& name) {
+  return CAPGATE_GOLDEN_DIR "/" + name;
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = golden_path(name);
+  if (std::getenv("CAPGATE_UPDATE_GOLDEN")) {
+    ASSERT_TRUE(write_text(text, path).ok());
+    return;
+  }
+  const auto golden = read_text(path);
+  ASSERT_TRUE(golden.ok()) << golden.error();
+  EXPECT_EQ(*golden, text) << path << " differs; CAPGATE_UPDATE_GOLDEN=1 writes it anew";
+}
+
+}  // namespace capgate::reports::testing

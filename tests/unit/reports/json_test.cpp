@@ -1,0 +1,173 @@
+#include "reports/model/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "golden.h"
+#include "reports/model/report_file.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::clean_sources;
+using testing::expect_golden;
+using testing::failed_run;
+
+std::string error_of(std::string_view text) {
+  const auto report = from_json(text, "M.json");
+  return report ? "" : report.error();
+}
+
+// The report's text with one thing in it replaced; the thing must be there.
+std::string edited(const Report& report, const std::string& from, const std::string& to) {
+  std::string text = to_json(report);
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return text;
+}
+
+// The line of the first fault's location, which no frame shares.
+constexpr const char* kLine = "\"line\":212,\"function\":\"MoE.route\"}";
+
+TEST(Json, WritesTheGoldenReports) {
+  expect_golden("failed_run.json", to_json(failed_run()));
+  expect_golden("clean_run.json", to_json(clean_run()));
+  expect_golden("clean_sources.json", to_json(clean_sources()));
+}
+
+TEST(Json, ReadsBackWhatItWrote) {
+  for (const auto& report : {failed_run(), clean_run(), clean_sources()}) {
+    const std::string text = to_json(report);
+    const auto again = from_json(text, "M.json");
+    ASSERT_TRUE(again.ok()) << again.error();
+    EXPECT_EQ(text, to_json(*again));
+  }
+}
+
+TEST(Json, KeepsWhatAProducerAddsToTheSubject) {
+  Report report = clean_run();
+  report.subject.more = {{"checkpoint", "abc"}, {"mode", "must not win"}};
+  const auto again = from_json(to_json(report), "M.json");
+  ASSERT_TRUE(again.ok()) << again.error();
+  EXPECT_EQ(again->subject.mode, "full");
+  EXPECT_EQ(again->subject.more, (std::map<std::string, std::string>{{"checkpoint", "abc"}}));
+}
+
+TEST(Json, WritesBadUtf8AndNumbersThatAreNotFiniteSoThatTheyCanBeRead) {
+  Report report = clean_run();
+  report.subject.program = "\xff\xfe";
+  report.metrics["waits_per_step"] = std::nan("");
+  report.run->wall_s = INFINITY;
+  const auto again = from_json(to_json(report), "M.json");
+  ASSERT_TRUE(again.ok()) << again.error();
+  EXPECT_EQ(again->subject.program, "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(again->metrics.at("waits_per_step"), 0);
+}
+
+TEST(Json, IgnoresKeysOfLaterVersions) {
+  EXPECT_EQ(error_of(edited(clean_run(), "\"metrics\"", "\"later\": {\"a\": [1]}, \"metrics\"")), "");
+}
+
+TEST(Json, TellsATruncatedFile) {
+  const std::string text = to_json(failed_run());
+  for (const size_t size : {size_t{1}, size_t{100}, text.size() / 2, text.size() - 3}) {
+    const std::string error = error_of(text.substr(0, size));
+    EXPECT_NE(error.find("M.json: ends at byte " + std::to_string(size)), std::string::npos) << error;
+    EXPECT_NE(error.find("truncated"), std::string::npos) << error;
+  }
+}
+
+TEST(Json, SaysWhereTheTextIsNoJson) {
+  EXPECT_EQ(error_of("{\"a\": 1,\n  nonsense}"), "M.json:2:4: not JSON: unexpected text");
+  EXPECT_EQ(error_of(""), "M.json: is empty; a report was expected");
+  EXPECT_EQ(error_of(" \n"), "M.json: is empty; a report was expected");
+  EXPECT_EQ(error_of("\xff\xfe{}").substr(0, 17), "M.json:1:1: not J");
+  EXPECT_EQ(error_of("{\"a\": 1e999}"), "M.json: holds a number that is too large to read");
+  EXPECT_NE(error_of("{} trailing").find("not JSON"), std::string::npos);
+}
+
+TEST(Json, RefusesOtherSchemas) {
+  EXPECT_EQ(error_of(edited(clean_run(), "capgate-report/1", "capgate-report/2")),
+            "M.json: is of schema \"capgate-report/2\"; this capgate reads capgate-report/1");
+  EXPECT_EQ(error_of("{\"schema\": 1}"), "M.json: has no \"schema\"; expected capgate-report/1");
+  EXPECT_EQ(error_of("[]"), "M.json: expected an object with the key \"schema\"");
+  EXPECT_EQ(schema_of("{\"schema\": \"sarif\"}"), "sarif");
+  EXPECT_EQ(schema_of("{"), std::nullopt);
+}
+
+TEST(Json, NamesThePathOfWhatIsWrong) {
+  EXPECT_EQ(error_of(edited(failed_run(), kLine, "\"line\":\"x\",\"function\":\"MoE.route\"}")),
+            "M.json: violations[0].location.line: expected a whole number, found text");
+  EXPECT_EQ(error_of(edited(failed_run(), "\"severity\":", "\"sev\":")),
+            "M.json: violations[0]: the key \"severity\" is missing");
+  EXPECT_EQ(error_of(edited(failed_run(), "\"severity\": \"error\"", "\"severity\": \"bad\"")),
+            "M.json: violations[0].severity: \"bad\" is none of error, warning, note");
+  EXPECT_EQ(error_of(edited(clean_run(), "\"verdict\": \"pass\"", "\"verdict\": \"maybe\"")),
+            "M.json: verdict: \"maybe\" is none of pass, fail, inconclusive");
+  EXPECT_EQ(error_of(edited(clean_run(), "\"replays\": 160", "\"replays\": -1")),
+            "M.json: coverage.replays: expected a whole number, not negative, found a negative number");
+  EXPECT_EQ(error_of(edited(clean_run(), "\"reasons\": []", "\"reasons\": {}")),
+            "M.json: reasons: expected a list, found an object");
+  EXPECT_EQ(error_of(edited(clean_run(), "\"reasons\": []", "\"reasons\": [3]")),
+            "M.json: reasons[0]: expected an object, found a number");
+  EXPECT_EQ(error_of(edited(clean_run(), "[[1,2]]", "[[1]]")),
+            "M.json: captures[0].edges[0]: expected a pair of node ids, found a list");
+}
+
+TEST(Json, RefusesNumbersOutOfRange) {
+  for (const char* number : {"99999999999", "18446744073709551615", "-99999999999"}) {
+    const std::string error = error_of(
+        edited(failed_run(), kLine, std::string("\"line\":") + number + ",\"function\":\"MoE.route\"}"));
+    EXPECT_EQ(error, "M.json: violations[0].location.line: the number is out of range") << number;
+  }
+}
+
+std::string nested(int levels) {
+  return std::string(levels, '[') + std::string(levels, ']');
+}
+
+TEST(Json, RefusesDeepNesting) {
+  EXPECT_EQ(error_of(nested(64)), "M.json: expected an object with the key \"schema\"");
+  EXPECT_EQ(error_of(nested(65)), "M.json: nested over 64 levels; this is no report");
+  EXPECT_EQ(error_of(nested(100000)), "M.json: nested over 64 levels; this is no report");
+  EXPECT_EQ(error_of(std::string(1000000, '[')), "M.json: nested over 64 levels; this is no report");
+}
+
+// Every prefix and every single changed byte of a report: an answer or a sentence, never a crash.
+TEST(Json, SurvivesMutations) {
+  const std::string text = to_json(failed_run());
+  for (size_t i = 0; i < text.size(); i += 7) {
+    std::string mutant = text;
+    for (const char byte : {'"', '{', ']', '9', '-', '\0', '\xff'}) {
+      mutant[i] = byte;
+      const auto report = from_json(mutant, "M.json");
+      if (report)
+        EXPECT_FALSE(to_json(*report).empty());
+      else
+        EXPECT_EQ(report.error().rfind("M.json", 0), 0u);
+    }
+  }
+}
+
+TEST(ReportFile, WritesWholeOrNotAtAll) {
+  const std::string path = ::testing::TempDir() + "/report.json";
+  ASSERT_TRUE(write_report(clean_run(), path).ok());
+  const auto read = read_report(path);
+  ASSERT_TRUE(read.ok()) << read.error();
+  EXPECT_EQ(read->digest.size(), 64u);
+  EXPECT_EQ(to_json(read->report), to_json(clean_run()));
+  const auto failed = write_report(clean_run(), "/nonexistent/report.json");
+  EXPECT_EQ(failed.error(), "/nonexistent/report.json: cannot be written: No such file or directory");
+  EXPECT_EQ(read_report("/nonexistent.json").error(),
+            "/nonexistent.json: cannot be read: No such file or directory");
+  EXPECT_EQ(read_report("/tmp").error(), "/tmp: is a directory, not a file");
+  EXPECT_TRUE(write_report(clean_run(), "/dev/null").ok());
+}
+
+}  // namespace
+}  // namespace capgate::reports

@@ -1,0 +1,202 @@
+#include "reports/model/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "golden.h"
+#include "reports/model/json.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::clean_sources;
+using testing::failed_run;
+using testing::violation;
+
+MergeInput input(Report report, std::string name, char digest) {
+  return {std::move(report), std::move(name), std::string(64, digest)};
+}
+
+Report merged(std::vector<MergeInput> inputs) {
+  auto report = merge(std::move(inputs), "0.1.0");
+  EXPECT_TRUE(report.ok()) << (report ? "" : report.error());
+  return report ? *report : Report{};
+}
+
+Report with(Report report, std::vector<Violation> faults) {
+  report.violations = std::move(faults);
+  finish(report);
+  return report;
+}
+
+TEST(Merge, MakesOneCleanReportOfRunAndSources) {
+  const Report report =
+      merged({input(clean_sources(), "lint.json", '2'), input(clean_run(), "run.json", '1')});
+  testing::expect_golden("merged_clean.json", to_json(report));
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  ASSERT_EQ(report.inputs.size(), 2u);
+  EXPECT_EQ(report.inputs[0].component, "detector");
+  EXPECT_EQ(report.inputs[1].component, "static_checks");
+}
+
+TEST(Merge, DoesNotDependOnTheOrderOfItsInputs) {
+  const auto a = input(failed_run(), "a", '1'), b = input(clean_run(), "b", '2'),
+             c = input(clean_sources(), "c", '3');
+  const std::string text = to_json(merged({a, b, c}));
+  EXPECT_EQ(text, to_json(merged({c, b, a})));
+  EXPECT_EQ(text, to_json(merged({b, c, a, a})));
+}
+
+TEST(Merge, PairsAFaultSeenBothWays) {
+  Violation run = violation("host-sync", "a.cpp", 12, "void ns::f<int>(int)", "cudaStreamSynchronize_ptsz");
+  run.message = "waited";
+  run.count = 3;
+  run.stacks = {{"call", {}}};
+  Violation source = violation("host-sync", "a.cpp", 10, "ns::f", "cudaStreamSynchronize", "static");
+  source.message = "waits";
+  source.phase = Phase::source;
+  source.flow = {{"a.cpp", 8, "copied from the device here"}};
+  const Report report =
+      merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+  ASSERT_EQ(report.violations.size(), 1u);
+  const Violation& both = report.violations[0];
+  EXPECT_EQ(both.evidence, (std::vector<std::string>{"runtime", "static"}));
+  EXPECT_EQ(both.message, "waited");
+  EXPECT_EQ(both.location.line, 12);
+  EXPECT_EQ(both.count, 3u);
+  EXPECT_EQ(both.flow.size(), 1u);
+  EXPECT_EQ(both.phase, Phase::capture);
+}
+
+TEST(Merge, KeepsApartWhatIsNotTheSame) {
+  const Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
+  const Violation others[] = {violation("host-sync", "a.cpp", 15, "f", "cudaStreamSynchronize", "static"),
+                              violation("host-poll", "a.cpp", 12, "f", "cudaStreamSynchronize", "static"),
+                              violation("host-sync", "b.cpp", 12, "f", "cudaStreamSynchronize", "static"),
+                              violation("host-sync", "a.cpp", 12, "g", "cudaStreamSynchronize", "static"),
+                              violation("host-sync", "a.cpp", 12, "f", "cudaDeviceSynchronize", "static")};
+  for (const auto& other : others) {
+    const Report report =
+        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')});
+    EXPECT_EQ(report.violations.size(), 2u) << other.rule << other.location.file << other.location.line;
+  }
+}
+
+TEST(Merge, PairsNeighboursWithTheirOwnTwins) {
+  const auto at = [](int line, const char* kind) {
+    return violation("host-sync", "a.cpp", line, "f", "c", kind);
+  };
+  const Report report =
+      merged({input(with(clean_run(), {at(10, "runtime"), at(12, "runtime")}), "r", '1'),
+              input(with(clean_sources(), {at(10, "static"), at(12, "static")}), "s", '2')});
+  ASSERT_EQ(report.violations.size(), 2u);
+  for (const auto& fault : report.violations) EXPECT_EQ(fault.evidence.size(), 2u);
+  EXPECT_EQ(report.violations[0].location.line, 10);
+  EXPECT_EQ(report.violations[1].location.line, 12);
+}
+
+TEST(Merge, AddsTheCountsOfRanks) {
+  Violation rank0 = violation("host-sync", "a.cpp", 12, "f", "c");
+  rank0.count = 3;
+  rank0.processes = {2};
+  rank0.blocked_us = 10;
+  Violation rank1 = rank0;
+  rank1.count = 4;
+  rank1.processes = {1};
+  const Report report =
+      merged({input(with(clean_run(), {rank0}), "r0", '1'), input(with(clean_run(), {rank1}), "r1", '2')});
+  ASSERT_EQ(report.violations.size(), 1u);
+  EXPECT_EQ(report.violations[0].count, 7u);
+  EXPECT_EQ(report.violations[0].processes, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(report.violations[0].blocked_us, 20);
+  EXPECT_EQ(report.coverage.captures_completed, 4u);
+  std::set<std::string> ids;
+  for (const auto& capture : report.captures) EXPECT_TRUE(ids.insert(capture.id).second) << capture.id;
+}
+
+TEST(Merge, ASuppressionOfOneRankDoesNotCoverAnother) {
+  Violation open = violation("host-sync", "a.cpp", 12, "f", "c");
+  Violation allowed = open;
+  allowed.suppressed = Suppressed{"why", "a.cpp:11"};
+  const Report ranks =
+      merged({input(with(clean_run(), {open}), "r0", '1'), input(with(clean_run(), {allowed}), "r1", '2')});
+  EXPECT_EQ(ranks.verdict, Verdict::fail);
+  Violation source = violation("host-sync", "a.cpp", 12, "f", "c", "static");
+  const Report kinds = merged(
+      {input(with(clean_run(), {allowed}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+  EXPECT_EQ(kinds.verdict, Verdict::pass);
+}
+
+TEST(Merge, DropsNotesOnSuppressionsThatAnotherReportUsed) {
+  Violation used = violation("host-sync", "a.cpp", 12, "f", "c");
+  used.suppressed = Suppressed{"why", "s.supp:1"};
+  Violation note = violation("unused-suppression", "s.supp", 1, "", "", "static");
+  note.severity = Severity::note;
+  note.details["suppression"] = "s.supp:1";
+  const Report report =
+      merged({input(with(clean_run(), {used}), "r", '1'), input(with(clean_sources(), {note}), "s", '2')});
+  EXPECT_EQ(report.violations.size(), 1u);
+}
+
+TEST(Merge, RefusesReportsOfDifferentPrograms) {
+  const std::pair<const char*, void (*)(Report&)> edits[] = {
+      {"build", [](Report& r) { r.subject.build_id = "beef"; }},
+      {"source digest", [](Report& r) { r.subject.source_digest = "beef"; }},
+      {"code digest", [](Report& r) { r.subject.code_digest = "beef"; }},
+      {"config", [](Report& r) { r.subject.config_digest = "beef"; }},
+      {"mode", [](Report& r) { r.subject.mode = "beef"; }},
+      {"GPU architecture", [](Report& r) { r.subject.sm = "beef"; }},
+      {"driver branch", [](Report& r) { r.subject.driver_branch = "beef"; }},
+      {"a number of GPUs", [](Report& r) { r.subject.devices = 4; }},
+      {"program", [](Report& r) { r.subject.program = "/bin/beef"; }},
+  };
+  for (const auto& [what, edit] : edits) {
+    Report other = clean_run();
+    edit(other);
+    const auto report = merge({input(clean_run(), "a.json", '1'), input(other, "b.json", '2')}, "0.1.0");
+    ASSERT_FALSE(report.ok()) << what;
+    EXPECT_EQ(report.error().rfind("cannot merge: a.json is about " + std::string(what), 0), 0u)
+        << report.error();
+    EXPECT_NE(report.error().find("b.json"), std::string::npos);
+  }
+  // Also between two that the first says nothing about.
+  Report silent = clean_sources(), one = clean_run(), two = clean_run();
+  silent.subject = {};
+  two.subject.build_id = "beef";
+  EXPECT_FALSE(merge({input(silent, "s", '1'), input(one, "a", '2'), input(two, "b", '3')}, "0").ok());
+}
+
+TEST(Merge, IsInconclusiveIfOneInputIs) {
+  Report dropped = clean_run();
+  dropped.reasons = {{"events were dropped", "again"}};
+  finish(dropped);
+  const Report report = merged({input(dropped, "r", '1'), input(clean_sources(), "s", '2')});
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  // Even one that does not say why.
+  Report mute = clean_run();
+  mute.verdict = Verdict::inconclusive;
+  EXPECT_EQ(merged({input(mute, "r", '1'), input(clean_sources(), "s", '2')}).verdict, Verdict::inconclusive);
+}
+
+TEST(Merge, TwoRanksThatSawAStepOnceEachSawItTwiceNowhere) {
+  Report rank = clean_run();
+  rank.captures.clear();
+  rank.coverage.captures_completed = 0;
+  rank.coverage.kind = "eager";
+  rank.coverage.regions = {{"step", "nvtx", 1}};
+  const Report report = merged({input(rank, "r0", '1'), input(rank, "r1", '2')});
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+}
+
+TEST(Merge, KeepsTheInputsOfAMerge) {
+  const Report first = merged({input(clean_run(), "r", '1'), input(clean_sources(), "s", '2')});
+  Report engine = clean_sources();
+  engine.tool.component = "engine";
+  const Report second = merged({input(first, "m", '3'), input(engine, "e", '4')});
+  ASSERT_EQ(second.inputs.size(), 3u);
+  EXPECT_FALSE(merge({}, "0").ok());
+}
+
+}  // namespace
+}  // namespace capgate::reports

@@ -1,0 +1,121 @@
+// Every report that we write follows the schema that we publish, and the schema refuses what is none.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "golden.h"
+#include "reports/catalogue/catalogue_json.h"
+#include "reports/model/json.h"
+#include "reports/model/report_file.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using Json = nlohmann::json;
+using valijson::adapters::NlohmannJsonAdapter;
+
+const valijson::Schema& schema() {
+  static const valijson::Schema* const loaded = [] {
+    auto* result = new valijson::Schema;
+    const auto text = read_text(CAPGATE_SCHEMA);
+    static const Json document = Json::parse(*text);
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
+        .populateSchema(NlohmannJsonAdapter(document), *result);
+    return result;
+  }();
+  return *loaded;
+}
+
+// Empty when the document follows the schema.
+std::string violations(const Json& document) {
+  valijson::ValidationResults results;
+  const NlohmannJsonAdapter target(document);
+  if (valijson::Validator().validate(schema(), target, &results)) return "";
+  std::string out;
+  valijson::ValidationResults::Error error;
+  while (results.popError(error)) {
+    for (const auto& part : error.context) out += part;
+    out += ": " + error.description + "\n";
+  }
+  return out;
+}
+
+TEST(Schema, HoldsForEveryGoldenReport) {
+  int seen = 0;
+  for (const auto& file : std::filesystem::directory_iterator(CAPGATE_GOLDEN_DIR)) {
+    if (file.path().extension() != ".json") continue;
+    const auto text = read_text(file.path().string());
+    ASSERT_TRUE(text.ok()) << text.error();
+    EXPECT_EQ(violations(Json::parse(*text)), "") << file.path();
+    ++seen;
+  }
+  EXPECT_GE(seen, 4);
+}
+
+TEST(Schema, HoldsForAReportWithEveryOptionalKey) {
+  Report report = testing::failed_run();
+  Violation& fault = report.violations.front();
+  fault.location.column = 8;
+  fault.device = 1;
+  fault.bytes = 4;
+  fault.blocked_us = 1.5;
+  fault.flow = {{"a.cpp", 1, "copied here"}};
+  fault.baseline = "new";
+  report.coverage.processes[0].rank = 3;
+  report.run->signal = 9;
+  report.run->exit_code.reset();
+  EXPECT_EQ(violations(Json::parse(to_json(report))), "");
+}
+
+TEST(Schema, HoldsForAnEmptyReport) {
+  Report report;
+  report.tool.component = "detector";
+  finish(report);
+  EXPECT_EQ(violations(Json::parse(to_json(report))), "");
+}
+
+TEST(Schema, RefusesWhatIsNoReport) {
+  const Json good = Json::parse(to_json(testing::failed_run()));
+  ASSERT_EQ(violations(good), "");
+  const std::pair<const char*, std::function<void(Json&)>> edits[] = {
+      {"another schema", [](Json& j) { j["schema"] = "capgate-report/2"; }},
+      {"another verdict", [](Json& j) { j["verdict"] = "maybe"; }},
+      {"another severity", [](Json& j) { j["violations"][0]["severity"] = "fatal"; }},
+      {"another phase", [](Json& j) { j["violations"][0]["phase"] = "boot"; }},
+      {"another component", [](Json& j) { j["tool"]["component"] = "guess"; }},
+      {"no evidence", [](Json& j) { j["violations"][0]["evidence"] = Json::array(); }},
+      {"an id that is none", [](Json& j) { j["violations"][0]["id"] = "1"; }},
+      {"a suppression without a reason",
+       [](Json& j) { j["violations"][0]["suppressed"] = {{"origin", "x"}}; }},
+      {"a suppression with an empty reason",
+       [](Json& j) { j["violations"][0]["suppressed"] = {{"origin", "x"}, {"reason", ""}}; }},
+      {"a negative count", [](Json& j) { j["violations"][0]["count"] = -1; }},
+      {"a line as text", [](Json& j) { j["violations"][0]["location"]["line"] = "1"; }},
+      {"an edge of three", [](Json& j) { j["captures"][0]["edges"] = {{1, 2, 3}}; }},
+      {"a result that is none", [](Json& j) { j["captures"][0]["result"] = "fine"; }},
+      {"a metric as text", [](Json& j) { j["metrics"]["waits_per_step"] = "1"; }},
+      {"details that are no text", [](Json& j) { j["violations"][0]["details"]["a"] = 1; }},
+      {"a list for an object", [](Json& j) { j["summary"] = Json::array(); }},
+  };
+  for (const auto& [what, edit] : edits) {
+    Json bad = good;
+    edit(bad);
+    EXPECT_NE(violations(bad), "") << what;
+  }
+  for (const auto& [key, value] : good.items()) {
+    Json bad = good;
+    bad.erase(key);
+    EXPECT_NE(violations(bad), "") << "without " << key;
+  }
+}
+
+}  // namespace
+}  // namespace capgate::reports

@@ -1,0 +1,156 @@
+#include "reports/terminal/terminal.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "golden.h"
+#include "reports/model/merge.h"
+#include "reports/terminal/text.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::clean_sources;
+using testing::expect_golden;
+using testing::failed_run;
+using testing::violation;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) out.push_back(line);
+  return out;
+}
+
+Report inconclusive() {
+  Report report = clean_run();
+  report.captures.clear();
+  report.coverage.captures_completed = report.coverage.replays = 0;
+  report.coverage.cupti = "held-by:Nsight Systems";
+  report.reasons = {
+      {"CUPTI is held by Nsight Systems", "capgate audit -- build/decode, without nsys around it"},
+      {"bucket \"bs=8\" was not captured", "capgate audit --expect-bucket bs=8 -- build/decode"}};
+  finish(report);
+  return report;
+}
+
+TEST(Terminal, ShowsTheGoldenViews) {
+  expect_golden("failed_run.txt", render_terminal(failed_run(), {}));
+  expect_golden("clean_run.txt", render_terminal(clean_run(), {}));
+  expect_golden("inconclusive.txt", render_terminal(inconclusive(), {}));
+  TerminalOptions all;
+  all.all = true;
+  all.color = true;
+  all.width = 72;
+  expect_golden("failed_run_all_color_72.txt", render_terminal(failed_run(), all));
+
+  Violation branch = violation("host-branch", "engine/route.cpp", 57, "engine::route", "", "static");
+  branch.phase = Phase::source;
+  branch.message = "`if (overflow)` depends on d_overflow, which a kernel wrote";
+  branch.flow = {{"engine/route.cpp", 51, "count<<<…>>> writes d_overflow"},
+                 {"engine/route.cpp", 55, "cudaMemcpyAsync copies it to overflow"},
+                 {"engine/route.cpp", 57, "the branch reads overflow"}};
+  Report sources = clean_sources();
+  sources.violations = {branch};
+  finish(sources);
+  expect_golden("failed_sources.txt", render_terminal(sources, {}));
+  const auto merged = merge({{sources, "s", "2"}, {clean_run(), "r", "1"}}, "0.1.0");
+  ASSERT_TRUE(merged.ok());
+  expect_golden("merged_failed.txt", render_terminal(*merged, {}));
+}
+
+TEST(Terminal, SaysVerdictThenWorstThenProof) {
+  const auto failed = lines(render_terminal(failed_run(), {}));
+  EXPECT_EQ(failed[0].rfind("FAIL: 2 errors", 0), 0u);
+  EXPECT_NE(failed[0].find("decode (build 3f2a91c04b77"), std::string::npos);
+  EXPECT_NE(failed[1].find("host-sync model/moe.py:212 MoE.route()"), std::string::npos);
+  EXPECT_NE(failed[1].find("keep the value on the device"), std::string::npos);
+  EXPECT_NE(failed[2].find("not checked: captures of different layers"), std::string::npos);
+  const auto open = lines(render_terminal(inconclusive(), {}));
+  EXPECT_EQ(open[0].rfind("INCONCLUSIVE: CUPTI is held by Nsight Systems", 0), 0u);
+  EXPECT_EQ(open[1], "  run:     capgate audit -- build/decode, without nsys around it");
+}
+
+TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
+  const std::string text = render_terminal(failed_run(), {});
+  EXPECT_NE(text.find("\nerror host-sync model/moe.py:212 MoE.route() - killed capture \"decode bs=8\"\n"),
+            std::string::npos);
+  EXPECT_NE(
+      text.find("\nerror pageable-copy model/decode.cpp:74 engine::upload() - 2 times in capture \"bs=1\"\n"),
+      std::string::npos);
+  EXPECT_NE(text.find("\nallowed warning host-sync model/decode.cpp:131"), std::string::npos);
+}
+
+TEST(Terminal, ColoursOnlyWhenAsked) {
+  EXPECT_EQ(render_terminal(failed_run(), {}).find('\x1b'), std::string::npos);
+  TerminalOptions color;
+  color.color = true;
+  EXPECT_NE(render_terminal(failed_run(), color).find("\x1b[1;31mFAIL"), std::string::npos);
+}
+
+TEST(Terminal, ShowsNoControlCharacterOfAReport) {
+  Report report = failed_run();
+  const std::string evil = "\x1b[2J\r\n\x07 x\xC2\x9B";
+  report.subject.program = evil;
+  report.coverage.not_checked = {evil};
+  report.environment.host = evil;
+  for (auto& fault : report.violations) {
+    fault.rule = fault.location.file = fault.location.function = fault.message = fault.hint = evil;
+    fault.capture = fault.thread = fault.stream = evil;
+    fault.details["region"] = fault.details["consequence"] = evil;
+    for (auto& line : fault.source) line.text = evil;
+    for (auto& stack : fault.stacks) {
+      stack.role = evil;
+      for (auto& frame : stack.frames) frame.function = frame.file = frame.module = evil;
+    }
+    fault.flow = {{evil, 1, evil}};
+    if (fault.suppressed) fault.suppressed = Suppressed{evil, evil};
+  }
+  report.reasons = {{evil, evil}, {evil, evil}};
+  report.metrics[evil] = 1;
+  TerminalOptions all;
+  all.all = true;
+  for (const auto verdict : {Verdict::pass, Verdict::fail, Verdict::inconclusive}) {
+    report.verdict = verdict;
+    for (const auto& options : {TerminalOptions{}, all}) {
+      const std::string text = render_terminal(report, options);
+      for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int(c);
+      EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
+    }
+  }
+}
+
+TEST(Terminal, SurvivesAnEmptyReportAndNarrowWidths) {
+  for (const int width : {-5, 0, 1, 20, 1000}) {
+    TerminalOptions options;
+    options.width = width;
+    EXPECT_FALSE(render_terminal(Report{}, options).empty());
+    EXPECT_FALSE(render_terminal(failed_run(), options).empty());
+  }
+}
+
+TEST(Text, WrapsAtTheWidth) {
+  for (const auto& line : lines(terminal::wrap("one two three four five six seven eight nine ten", 2, 30)))
+    EXPECT_LE(line.size(), 30u);
+  EXPECT_EQ(terminal::wrap("a b", 4, 80, true), "a b\n");
+  EXPECT_EQ(terminal::wrap("a\n\nb", 1, 80), " a\n\n b\n");
+  EXPECT_EQ(terminal::wrap("ééé ééé", 0, 20), "ééé ééé\n");
+}
+
+TEST(Text, WritesNumbersForPeople) {
+  EXPECT_EQ(terminal::grouped(0), "0");
+  EXPECT_EQ(terminal::grouped(999), "999");
+  EXPECT_EQ(terminal::grouped(1234567), "1,234,567");
+  EXPECT_EQ(terminal::counted(1, "file"), "1 file");
+  EXPECT_EQ(terminal::duration(12.4), "12 us");
+  EXPECT_EQ(terminal::duration(3400), "3.4 ms");
+  EXPECT_EQ(terminal::duration(2.5e6), "2.5 s");
+  EXPECT_EQ(terminal::bytes(512), "512 B");
+  EXPECT_EQ(terminal::bytes(3 << 20), "3.0 MiB");
+}
+
+}  // namespace
+}  // namespace capgate::reports
