@@ -1,0 +1,3 @@
+// The header that the test edits.
+#pragma once
+int layer();

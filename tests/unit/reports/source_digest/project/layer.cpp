@@ -1,0 +1,3 @@
+#include "layer.h"
+
+int layer() { return 41; }
