@@ -1,0 +1,286 @@
+// Roots, reach, latent findings, and the unit's result.
+#include <algorithm>
+
+#include "static_checks/dataflow/interpreter.h"
+
+namespace capgate::lint {
+
+Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
+                         bool default_is_per_thread)
+    : program_(program),
+      lowering_(lowering),
+      tables_(tables),
+      options_(options),
+      default_is_per_thread_(default_is_per_thread),
+      cores_(1),
+      regions_(2) {}
+
+// What a function and all that it calls does; each function's set of outer variables is what a caller's state
+// must lend it.
+void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
+  if (!seen.insert(&f).second) return;
+  if (const auto known = reaches_.find(&f); known != reaches_.end() && known->second.ready && &known->second != &r) {
+    const Reach& k = known->second;
+    r.begins_region = r.begins_region || k.begins_region;
+    r.calls_api = r.calls_api || k.calls_api;
+    r.launches = r.launches || k.launches;
+    r.frees = r.frees || k.frees;
+    r.frees_async = r.frees_async || k.frees_async;
+    r.leaves_unit = r.leaves_unit || k.leaves_unit;
+    r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
+    return;
+  }
+  lowering_.lower(f);
+  if (f.region) r.begins_region = true;
+  for (const Variable* v : f.globals) r.visible.push_back(v->id);
+  for (const Variable* v : f.captures) r.visible.push_back(v->id);
+  std::vector<const Node*> work{f.body};
+  for (const auto& [name, init] : f.member_inits) work.push_back(init);
+  while (!work.empty()) {
+    const Node* n = work.back();
+    work.pop_back();
+    if (!n) continue;
+    if (n->op == Op::launch) {
+      r.launches = true;
+      r.calls_api = true;
+    }
+    for (const Node* kid : n->kids) work.push_back(kid);
+  }
+  for (Function* callee : f.callees) {
+    if (const Api* api = api_of(*callee)) {
+      switch (api->is) {
+        case Is::begin_capture:
+        case Is::begin_region:
+          r.begins_region = true;
+          break;
+        case Is::launch:
+        case Is::library_work:
+          r.launches = true;
+          break;
+        case Is::copy:
+        case Is::set:
+          r.launches = r.launches || api->async;
+          break;
+        case Is::release:
+          (api->async ? r.frees_async : r.frees) = true;
+          break;
+        default:
+          break;
+      }
+      if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
+          api->direction != Direction::on_host && !(api->is == Is::allocate && api->memory == Memory::host_heap))
+        r.calls_api = true;
+      continue;
+    }
+    if (!callee->user) {
+      if (callee->name.starts_with("thrust::")) r.calls_api = true;
+      continue;
+    }
+    if (callee->has_body)
+      scan(*callee, r, seen);
+    else
+      r.leaves_unit = true;
+  }
+}
+
+const Interpreter::Reach& Interpreter::reach(Function& f) {
+  Reach& r = reaches_[&f];
+  if (r.ready) return r;
+  std::unordered_set<Function*> seen;
+  Reach made;
+  scan(f, made, seen);
+  std::sort(made.visible.begin(), made.visible.end());
+  made.visible.erase(std::unique(made.visible.begin(), made.visible.end()), made.visible.end());
+  made.ready = true;
+  Reach& slot = reaches_[&f];
+  slot = std::move(made);
+  return slot;
+}
+
+void Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs) {
+  Frame frame;
+  frame.function = &f;
+  frame.out.dead = true;
+  State state;
+  state.flow.region = region;
+  frame_ = &frame;
+  state_ = &state;
+  Node at;
+  at.op = Op::call;
+  at.id = 0xfffffff0;
+  at.function = &f;
+  for (uint32_t i = 0; i < program_.files.size(); ++i)
+    if (program_.files[i] == f.place.file) at.file = i;
+  at.line = f.place.line;
+  at.column = f.place.column;
+  // What the caller would give: pointers and references to what nobody knows.
+  std::vector<Argument> arguments;
+  for (const Variable* p : f.params) {
+    Argument a;
+    a.node = &at;
+    if (p->type && p->type->shape == Shape::reference) {
+      a.places = {paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0)};
+    } else if (p->type && p->type->shape == Shape::pointer) {
+      a.value.targets = target_sets_.one(paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0));
+    }
+    arguments.push_back(std::move(a));
+  }
+  std::vector<PathId> self;
+  if (f.self) self.push_back(paths_.extend(paths_.root(Step::variable, f.self->id), Step::deref, 0));
+  apply(f, &at, arguments, f.self ? &self : nullptr);
+  refs = std::move(frame.refs);
+  // The call that stands for the unknown caller is no step of any path.
+  for (Ref& ref : refs)
+    if (ref.chain) ref.chain = ref.chain->next;
+  frame_ = nullptr;
+  state_ = nullptr;
+}
+
+std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) const {
+  std::vector<FlowStep> path;
+  if (region > kCallers) {
+    const Region& r = regions_[region];
+    const char* what = r.kind == "annotated" ? "' is marked as a region" : "' begins";
+    path.push_back({r.begin, (r.kind == "annotated" ? "'" + r.name : "'" + r.name) + what});
+  }
+  for (const Chain* c = chain; c; c = c->next)
+    path.push_back({program_.place(c->call), "calls " + c->callee->name + "()"});
+  return path;
+}
+
+void Interpreter::report(const std::vector<Ref>& refs, const Function& root, UnitResult& result) {
+  (void)root;
+  for (const Ref& ref : refs) {
+    const Core& core = cores_[ref.core];
+    const std::string region = ref.region > kCallers ? regions_[ref.region].name : std::string();
+    switch (core.kind) {
+      case Core::Kind::finding: {
+        if (ref.region == kCallers) break;
+        Finding f = core.finding;
+        f.region = region;
+        if (ref.region && f.flow.empty()) {
+          f.flow = path_to(ref.region, ref.chain);
+          f.flow.push_back({f.place, f.message});
+        }
+        result.findings.push_back(std::move(f));
+        break;
+      }
+      case Core::Kind::call:
+        if (ref.region > kCallers) result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
+        break;
+      case Core::Kind::gap: {
+        NotAnalysed gap = core.gap;
+        gap.region = region;
+        result.not_analysed.push_back(std::move(gap));
+        break;
+      }
+    }
+  }
+}
+
+// What a region in another unit would find in this function.
+FunctionSummary Interpreter::latent(Function& f) {
+  FunctionSummary summary;
+  summary.usr = f.usr;
+  summary.name = f.name;
+  summary.place = f.place;
+  summary.internal = f.internal;
+  std::vector<Ref> refs;
+  run_root(f, kCallers, refs);
+  for (const Ref& ref : refs) {
+    if (ref.region != kCallers) continue;
+    const Core& core = cores_[ref.core];
+    switch (core.kind) {
+      case Core::Kind::finding: {
+        LatentFinding latent;
+        latent.finding = core.finding;
+        if (latent.finding.flow.empty()) {
+          latent.finding.flow = path_to(0, ref.chain);
+          latent.finding.flow.push_back({latent.finding.place, latent.finding.message});
+        }
+        summary.latent.push_back(std::move(latent));
+        break;
+      }
+      case Core::Kind::call:
+        summary.calls.push_back(core.call);
+        break;
+      case Core::Kind::gap:
+        if (summary.not_analysed.empty()) summary.not_analysed = core.gap.function + ": " + core.gap.reason;
+        break;
+    }
+  }
+  return summary;
+}
+
+UnitResult Interpreter::run() {
+  UnitResult result;
+  std::vector<Function*>& all = program_.user_functions;
+  std::stable_sort(all.begin(), all.end(), [](const Function* a, const Function* b) { return a->place < b->place; });
+  result.functions_analysed = all.size();
+  std::unordered_set<const Function*> called;
+  for (Function* f : all) {
+    lowering_.lower(*f);
+    for (const Function* callee : f->callees)
+      if (callee != f) called.insert(callee);
+  }
+  const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
+  std::vector<Ref> refs;
+  // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
+  // only from where the analysis does not get to) comes after, on its own.
+  for (Function* f : all)
+    if (wanted(f) && (!called.contains(f) || f->region)) {
+      run_root(*f, 0, refs);
+      report(refs, *f, result);
+    }
+  for (Function* f : all)
+    if (wanted(f) && !interpreted_.contains(f)) {
+      run_root(*f, 0, refs);
+      report(refs, *f, result);
+    }
+  for (Function* f : all) {
+    if (f->internal || f->usr.empty()) continue;
+    const Reach& r = reach(*f);
+    if (!r.calls_api && !r.leaves_unit && f->trouble.empty()) continue;
+    FunctionSummary summary = latent(*f);
+    if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty())
+      result.summary.functions.push_back(std::move(summary));
+  }
+  for (size_t i = 2; i < regions_.size(); ++i) result.regions.push_back(regions_[i]);
+  // A function with parse trouble that nothing reaches is still worth naming.
+  std::unordered_set<std::string> named;
+  for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);
+  for (const Function* f : all)
+    if (!f->trouble.empty() && named.insert(f->usr + f->name).second)
+      result.not_analysed.push_back({f->name, f->usr, f->place,
+                                     "the parser found an error at line " + std::to_string(f->trouble_line) + ": " +
+                                         f->trouble,
+                                     "", ""});
+
+  // One finding a place: in a region beats outside, an error beats a note.
+  std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.rule != b.rule) return a.rule < b.rule;
+    if (a.callee != b.callee) return a.callee < b.callee;
+    if (a.region.empty() != b.region.empty()) return b.region.empty();
+    if (a.severity != b.severity) return a.severity < b.severity;
+    if (a.flow.size() != b.flow.size()) return a.flow.size() < b.flow.size();
+    return a.region < b.region;
+  });
+  const auto same = [](const Finding& a, const Finding& b) {
+    return a.place == b.place && a.rule == b.rule && a.callee == b.callee;
+  };
+  result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
+  std::stable_sort(result.not_analysed.begin(), result.not_analysed.end(), [](const auto& a, const auto& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.function != b.function) return a.function < b.function;
+    if (a.reason != b.reason) return a.reason < b.reason;
+    return a.region > b.region;
+  });
+  result.not_analysed.erase(
+      std::unique(result.not_analysed.begin(), result.not_analysed.end(),
+                  [](const auto& a, const auto& b) { return a.function == b.function && a.reason == b.reason; }),
+      result.not_analysed.end());
+  return result;
+}
+
+}  // namespace capgate::lint

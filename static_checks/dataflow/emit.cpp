@@ -1,0 +1,127 @@
+// From what the interpreter meets to findings, each made once a unit.
+#include <algorithm>
+
+#include "static_checks/dataflow/interpreter.h"
+
+namespace capgate::lint {
+
+namespace {
+
+bool is_wait(const std::string& rule) { return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy"; }
+
+}  // namespace
+
+// False where a region, if one is open, does not apply: behind a test that says that nothing captures.
+bool Interpreter::judged() const { return !state_->flow.not_capturing && !state_->dead; }
+
+void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {
+  const uint64_t key = uint64_t{core} << 32 | region;
+  if (frame_->seen.insert(key).second) frame_->refs.push_back({core, region, chain});
+}
+
+void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
+                              const Trace* taint, const std::map<std::string, std::string>& details) {
+  const uint32_t region = s().flow.region;
+  const bool by_value = taint != nullptr;
+  if (region && s().flow.not_capturing) return;
+  if (!region && !(by_value && options_.whole_file)) return;
+  reports::Severity severity = judgement.severity;
+  if (!region) severity = reports::Severity::warning;
+  std::map<std::string, std::string> more = details;
+  if (region && s().flow.eager_break) {
+    // What a piecewise step leaves uncaptured on purpose: its waits are worth a note, the rest is its own matter.
+    if (!is_wait(rule)) return;
+    severity = reports::Severity::note;
+    more["eager_break"] = "true";
+  }
+  if (const auto& [allowed, reason] = allows_[s().flow.allowed]; !allowed.empty() && (allowed == rule || allowed == "*"))
+    more["allow_reason"] = reason;
+  const Function& function = *frame_->function;
+  const std::string& file = program_.files[at->file];
+  std::string key = std::string(rule) + '\0' + callee + '\0' + file + '\0' + std::to_string(at->line) + ':' +
+                    std::to_string(at->column) + ':' + std::to_string(static_cast<int>(severity)) +
+                    (more.contains("allow_reason") ? "a" : "") + (region ? "r" : "w");
+  const auto [it, fresh] = core_ids_.try_emplace(std::move(key), static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    Finding& f = core.finding;
+    f.rule = rule;
+    f.severity = severity;
+    f.message = judgement.message;
+    f.place = program_.place(at);
+    f.function = function.name;
+    f.callee = callee;
+    f.details = std::move(more);
+    if (taint) {
+      f.details["source"] = Traces::origin(taint);
+      std::vector<FlowStep> steps;
+      for (const Trace* t = taint; t; t = t->before)
+        if (!t->message.empty()) steps.push_back({{program_.files[t->file], t->line, t->column}, t->message});
+      std::reverse(steps.begin(), steps.end());
+      for (FlowStep& step : steps)
+        if (f.flow.empty() || !(f.flow.back() == step)) f.flow.push_back(std::move(step));
+      f.flow.push_back({f.place, judgement.message});
+    }
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, region, nullptr);
+}
+
+void Interpreter::sink(Use use, const Trace* taint, const Node* at) {
+  if (!taint || s().dead) return;
+  const ValueEvent event{use, Traces::origin(taint)};
+  const Judgement judgement = use >= Use::loop_bound ? device_sized(event) : host_branch(event);
+  add_finding(rule_of(use), judgement, at, "", taint);
+}
+
+void Interpreter::judge(const CallEvent& event, const Node* at) {
+  if (!s().flow.region || !judged()) return;
+  for (const NamedCallRule& rule : call_rules())
+    if (const auto judgement = rule.judge(event)) {
+      std::map<std::string, std::string> details;
+      add_finding(rule.id, *judgement, at, event.callee, nullptr, details);
+    }
+}
+
+void Interpreter::add_gap(Function& function, const std::string& reason, const std::string& remedy) {
+  const std::string key = "gap" + function.usr + function.name + reason;
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = function.name;
+    core.gap.usr = function.usr;
+    core.gap.place = function.place;
+    core.gap.reason = reason;
+    core.gap.remedy = remedy;
+    cores_.push_back(std::move(core));
+  }
+  if (frame_) add_ref(it->second, s().flow.region, nullptr);
+}
+
+// A call that a region makes to a user's function whose body is in another unit.
+void Interpreter::add_call(Function& function, const Node* at) {
+  const uint32_t region = s().flow.region;
+  if (!region || function.usr.empty() || s().dead) return;
+  CallSite call;
+  call.callee_usr = function.usr;
+  call.callee = function.name;
+  call.place = program_.place(at);
+  call.guards.not_capturing = s().flow.not_capturing;
+  call.guards.relaxed_mode = s().flow.relaxed_thread;
+  call.guards.eager_break = s().flow.eager_break;
+  const std::string key = "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) +
+                          ':' + std::to_string(call.place.column) + ':' +
+                          std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode +
+                                         4 * call.guards.eager_break);
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::call;
+    core.call = std::move(call);
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, region, nullptr);
+}
+
+}  // namespace capgate::lint

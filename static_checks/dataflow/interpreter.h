@@ -1,0 +1,227 @@
+// The abstract interpreter: runs a function's tree over abstract states, follows calls through memoised
+// summaries, and tells the rules what it meets. Private to static_checks/dataflow.
+//
+// A summary is made for a function, the part of the state that it can reach (with objects named by how the
+// callee reaches them, so that different callers share it), and whether a region is open. Findings travel up
+// with the summaries and get their region and call path where the summary is used.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "static_checks/analysis.h"
+#include "static_checks/dataflow/lower.h"
+#include "static_checks/dataflow/state.h"
+#include "static_checks/dataflow/tables.h"
+#include "static_checks/rules/rule.h"
+
+namespace capgate::lint {
+
+class Interpreter {
+ public:
+  Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
+              bool default_is_per_thread);
+  UnitResult run();
+
+ private:
+  static constexpr uint32_t kCallers = 1;  // the region of whoever calls: known where a summary is used
+  static constexpr int kMaxDepth = 48;
+  static constexpr uint64_t kMaxNodes = 40'000'000;  // nodes interpreted a unit
+
+  // The calls between the start of a region or of a root and a finding.
+  struct Chain {
+    const Node* call;
+    const Function* callee;
+    const Chain* next;  // towards the finding
+    int length;
+  };
+  // Something to report that a summary carries: a finding, a call that leaves the unit, or a gap.
+  struct Core {
+    enum class Kind : uint8_t { finding, call, gap } kind = Kind::finding;
+    Finding finding;
+    CallSite call;
+    NotAnalysed gap;
+  };
+  struct Ref {
+    uint32_t core = 0;
+    uint32_t region = 0;
+    const Chain* chain = nullptr;
+  };
+  struct Summary {
+    uint32_t id = 0;
+    State exit;
+    bool ready = false;  // false while it is being made: recursion
+    std::vector<Ref> refs;
+  };
+  struct Loop {
+    State* breaks;
+    State* continues;
+    size_t locals;
+  };
+  struct Local {
+    Variable* variable;
+    bool owns;  // has something to destroy
+  };
+  struct Frame {
+    Function* function = nullptr;
+    Frame* up = nullptr;
+    State out;  // what the returns give
+    std::vector<Ref> refs;
+    std::unordered_set<uint64_t> seen;
+    std::vector<Local> locals;
+    std::vector<Loop> loops;
+    std::unordered_map<uint32_t, State> labels;
+    std::vector<const Variable*> counters;  // of the enclosing for loops
+    int depth = 0;
+  };
+  struct Argument {
+    const Node* node = nullptr;
+    Value value;
+    std::vector<PathId> places;  // where it lies, when it has a place
+  };
+  struct Canon {
+    std::vector<PathId> roots;
+    std::unordered_map<PathId, PathId> symbols;
+    const std::vector<uint32_t>* visible = nullptr;
+    std::vector<uint32_t> more_visible;
+  };
+  struct Reach {  // what a function does directly or through calls
+    bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
+         leaves_unit = false, ready = false;
+    std::vector<uint32_t> visible;  // ids of outer variables, ascending
+  };
+
+  // analyze.cpp: roots, latent findings, the result
+  void run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
+  void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
+  FunctionSummary latent(Function& function);
+  std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
+  const Reach& reach(Function& function);
+  void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
+
+  // eval.cpp
+  Value eval(const Node* n);
+  Value eval_into(const Node* n, PathId destination);
+  std::vector<PathId> places(const Node* n);
+  std::vector<PathId> place_or_temporary(const Node* n, const Value& value);
+  Value load(const std::vector<PathId>& places, const Type* type);
+  void store(const std::vector<PathId>& places, const Value& value, const Node* at, const Type* type);
+  void store_scalar(PathId place, const Value& value, bool strong, const Type* type);
+  void copy_tree(PathId from, PathId to, bool keep_old);
+  Value binary(const Node* n);
+  Value construct(const Node* n, PathId destination);
+  void construct_default(Record& record, PathId destination, const Node* at);
+  void destroy(Record& record, PathId object, const Node* at, int depth = 0);
+  Value branch(const Node* condition, State& yes, State& no);
+  const Trace* taint_of(const Value& value);
+  const Trace* content_of(const Value& value);  // what it points to
+  std::vector<PathId> targets(const Value& value) const { return target_sets_[value.targets]; }
+  Value join_values(const Value& a, const Value& b);
+  Memory memory_of(PathId path);
+  void set_memory(PathId path, Memory memory);
+  std::string text_of(const Node* n) const;
+  uint32_t constant_index(const Value& v) const {
+    return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant) : kAny;
+  }
+
+  // exec.cpp
+  void exec(const Node* n);
+  void exec_block(const Node* n);
+  void exec_when(const Node* n);
+  void exec_loop(const Node* n);
+  void exec_range(const Node* n);
+  void exec_choose(const Node* n);
+  void exec_declare(const Node* n);
+  void exec_return(const Node* n);
+  void exec_try(const Node* n);
+  void bind(const Node* declaration, PathId from);
+  void leave_locals(size_t keep, const Node* at, bool pop);
+  void check_once(const Node* when);
+  void check_once_return(const Node* block, size_t from, const Node* when);
+  const Node* find_launch(const Node* n, int depth = 0);
+  const Node* find_assignment(const Node* n, const Node* flag);
+  const Node* once_flag(const Node* condition, bool& negated) const;
+
+  // call.cpp
+  Value call(const Node* n);
+  Value launch(const Node* n);
+  Value apply(Function& function, const Node* at, std::vector<Argument>& arguments,
+              const std::vector<PathId>* self);
+  Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,
+               const std::vector<PathId>& object);
+  Value invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments);
+  PathId canonical(Canon& canon, PathId path);
+  TargetsId canonical_set(Canon& canon, TargetsId set);
+  PathId original(const Canon& canon, PathId path, const Node* at);
+  const Trace* rebound(const Trace* t, const Summary& summary, const State& entry, const Node* at, int depth);
+  std::vector<Argument> arguments_of(const Node* n, size_t first, const Function* function);
+  const Api* api_of(Function& function);
+
+  // effects.cpp: what modelled functions do
+  Value effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& arguments,
+               const std::vector<PathId>& object);
+  void copy(const Api& api, const Node* n, std::vector<Argument>& a, CallEvent& event);
+  void allocate(const Api& api, const Node* n, std::vector<Argument>& a);
+  void touch_by_device(const std::vector<Argument>& a, const Function* kernel, const Node* at, size_t first);
+  void write_memory(PathId target, const Trace* taint, bool strong);
+  void begin_region(const Node* at, const char* kind);
+  void end_region(const Node* at);
+  StreamUse stream_use(const Argument* stream) const;
+  void judge(const CallEvent& event, const Node* at);
+  Operand operand(const Argument& argument, const std::vector<PathId>& paths);
+  std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields);
+  void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at, const std::string& receiver);
+  Value source_value(const Node* at, const std::string& from, const Type* type);
+
+  // models.cpp: the standard library, thrust, tensors
+  Value system_call(const Node* n, Function& function, std::vector<Argument>& arguments,
+                    const std::vector<PathId>& object, const Node* object_node);
+  Value system_construct(const Node* n, PathId destination);
+  Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
+               const std::vector<PathId>& object, const Node* object_node);
+  std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
+  Value tensor(const Api& api, const Node* n, std::vector<Argument>& arguments, const std::vector<PathId>& object);
+  void call_callables(const Node* n, std::vector<Argument>& arguments);
+
+  // emit.cpp
+  void sink(Use use, const Trace* taint, const Node* at);
+  void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
+                   const Trace* taint, const std::map<std::string, std::string>& details = {});
+  void add_ref(uint32_t core, uint32_t region, const Chain* chain);
+  void add_gap(Function& function, const std::string& reason, const std::string& remedy);
+  void add_call(Function& function, const Node* at);
+  bool judged() const;
+
+  State& s() { return *state_; }
+  PathId root_of(const Variable* v) { return paths_.root(Step::variable, v->id); }
+  PathId temporary(const Node* n) { return paths_.root(Step::temporary, n->id); }
+
+  Program& program_;
+  Lowering& lowering_;
+  const Tables& tables_;
+  const LintOptions& options_;
+  const bool default_is_per_thread_;
+
+  Paths paths_;
+  TargetSets target_sets_;
+  Traces traces_;
+  std::deque<Chain> chains_;
+  std::vector<Core> cores_;
+  std::unordered_map<std::string, uint32_t> core_ids_;
+  std::vector<Region> regions_;  // 0: none, 1: the caller's
+  std::unordered_map<std::string, uint32_t> region_ids_;
+  std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
+  std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
+  std::unordered_map<Function*, Reach> reaches_;
+  std::unordered_map<const Function*, int> active_;
+  std::unordered_set<const Function*> interpreted_;
+  State* state_ = nullptr;
+  Frame* frame_ = nullptr;
+  uint32_t summary_count_ = 0;
+  uint64_t bodies_ = 0, nodes_ = 0;
+  bool exhausted_ = false;
+};
+
+}  // namespace capgate::lint

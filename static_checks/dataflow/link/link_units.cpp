@@ -1,0 +1,107 @@
+// Follows regions across units: from the calls that leave a region, by USR, through the functions of other
+// units, to what a capture would refuse there.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "static_checks/analysis.h"
+
+namespace capgate::lint {
+namespace {
+
+constexpr size_t kMaxDepth = 16;  // units deep
+
+bool is_wait(const std::string& rule) { return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy"; }
+bool is_excused_by_relaxed_mode(const std::string& rule) {
+  return rule == "device-alloc" || rule == "host-alloc" || rule == "host-poll";
+}
+
+struct Visit {
+  std::string region;
+  std::vector<FlowStep> path;
+  Guards guards;
+  std::string usr;
+  size_t depth = 0;
+};
+
+Guards both(const Guards& a, const Guards& b) {
+  return {a.not_capturing || b.not_capturing, a.relaxed_mode || b.relaxed_mode, a.eager_break || b.eager_break};
+}
+
+}  // namespace
+
+LinkResult link_units(const std::vector<UnitSummary>& units) {
+  // A function of a header has a body in several units: the one of the first file in order speaks for all.
+  std::map<std::string, std::pair<std::string, const FunctionSummary*>> functions;
+  std::vector<std::pair<std::string, const RegionExit*>> exits;
+  for (const UnitSummary& unit : units) {
+    for (const FunctionSummary& f : unit.functions) {
+      if (f.internal || f.usr.empty()) continue;
+      auto [it, fresh] = functions.try_emplace(f.usr, unit.main_file, &f);
+      if (!fresh && unit.main_file < it->second.first) it->second = {unit.main_file, &f};
+    }
+    for (const RegionExit& exit : unit.exits) exits.emplace_back(unit.main_file, &exit);
+  }
+  std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    if (a.second->region != b.second->region) return a.second->region < b.second->region;
+    return a.second->call.place < b.second->call.place;
+  });
+
+  LinkResult result;
+  std::deque<Visit> queue;
+  for (const auto& [file, exit] : exits) {
+    (void)file;
+    Visit v{exit->region, exit->path, exit->call.guards, exit->call.callee_usr, 0};
+    v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
+    queue.push_back(std::move(v));
+  }
+  // Breadth first: the shortest path to a fault is the one that is told.
+  std::set<std::tuple<std::string, bool, bool, bool>> seen;
+  std::set<std::tuple<std::string, Place, std::string>> told;
+  std::set<std::string> gaps;
+  while (!queue.empty()) {
+    Visit v = std::move(queue.front());
+    queue.pop_front();
+    if (v.guards.not_capturing || v.depth > kMaxDepth) continue;
+    const auto found = functions.find(v.usr);
+    if (found == functions.end()) continue;
+    if (!seen.emplace(v.usr, v.guards.not_capturing, v.guards.relaxed_mode, v.guards.eager_break).second) continue;
+    const FunctionSummary& f = *found->second.second;
+    if (!f.not_analysed.empty() && gaps.insert(f.usr).second)
+      result.not_analysed.push_back({f.name, f.usr, f.place, f.not_analysed, "", v.region});
+    for (const LatentFinding& latent : f.latent) {
+      const Guards guards = both(v.guards, latent.guards);
+      if (guards.not_capturing) continue;
+      if (guards.relaxed_mode && is_excused_by_relaxed_mode(latent.finding.rule)) continue;
+      Finding finding = latent.finding;
+      if (guards.eager_break) {
+        if (!is_wait(finding.rule)) continue;
+        finding.severity = reports::Severity::note;
+      }
+      if (!told.emplace(finding.rule, finding.place, finding.callee).second) continue;
+      finding.region = v.region;
+      // A value's way is told by itself; a call's begins at the region.
+      const bool by_value = finding.rule == "host-branch" || finding.rule == "device-sized";
+      if (!by_value) {
+        std::vector<FlowStep> flow = v.path;
+        flow.insert(flow.end(), finding.flow.begin(), finding.flow.end());
+        finding.flow = std::move(flow);
+      }
+      result.findings.push_back(std::move(finding));
+    }
+    for (const CallSite& call : f.calls) {
+      Visit next{v.region, v.path, both(v.guards, call.guards), call.callee_usr, v.depth + 1};
+      next.path.push_back({call.place, "calls " + call.callee + "()"});
+      queue.push_back(std::move(next));
+    }
+  }
+  std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.place, a.rule, a.callee) < std::tie(b.place, b.rule, b.callee);
+  });
+  return result;
+}
+
+}  // namespace capgate::lint

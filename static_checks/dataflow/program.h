@@ -1,0 +1,199 @@
+// A unit as the interpreter sees it: functions as trees whose nodes have their roles resolved. Nothing here
+// knows libclang, so another front end could fill the same shapes (see lower.h for the one that does).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "static_checks/model/finding.h"
+
+namespace capgate::lint {
+
+struct Function;
+struct Record;
+struct Api;
+
+enum class Shape : uint8_t { other, scalar, boolean, enumeration, pointer, reference, array, record };
+
+struct Type {
+  Shape shape = Shape::other;
+  bool is_const = false;
+  bool status = false;  // an error or status code: what the host's own calls returned, never device data
+  int64_t size = 0;     // bytes, 0 when unknown
+  const Type* inner = nullptr;  // pointee, referred type or element
+  Record* record = nullptr;
+  std::string spelling;  // canonical
+};
+
+struct Variable {
+  enum class Scope : uint8_t { local, parameter, static_local, global };
+  uint32_t id = 0;
+  std::string name;
+  const Type* type = nullptr;
+  Scope scope = Scope::local;
+  bool on_device = false;  // __device__ or __constant__
+  bool managed = false;    // __managed__
+  Place place;
+};
+
+struct Field {
+  uint32_t name = 0;  // interned
+  const Type* type = nullptr;
+  struct Node* initial = nullptr;
+};
+
+struct Record {
+  std::string name;  // qualified, without template arguments and inline namespaces
+  bool user = false;
+  bool fields_known = false;
+  std::vector<Field> fields;
+  std::vector<Record*> bases;
+  Function* destructor = nullptr;  // with a body, the user's
+  Function* default_constructor = nullptr;
+  bool is_union = false;
+};
+
+enum class Op : uint8_t {
+  // expressions
+  constant,
+  text,
+  variable,
+  field,
+  index,
+  deref,
+  address,
+  unary,
+  step,
+  binary,
+  assign,
+  compound_assign,
+  logical_and,
+  logical_or,
+  conditional,
+  call,
+  launch,
+  construct,
+  make,
+  destroy,
+  lambda,
+  list,
+  convert,
+  this_pointer,
+  comma,
+  function,
+  statements,
+  raise,
+  other,
+  // statements
+  block,
+  when,
+  loop_while,
+  loop_do,
+  loop_for,
+  loop_range,
+  choose,
+  label_case,
+  label_default,
+  give_back,
+  leave,
+  proceed,
+  jump,
+  label,
+  declare,
+  attempt,
+  handler,
+  nothing
+};
+
+// Children by op: field [object or none]; index [base, subscript]; binary, assign, compound_assign [l, r];
+// conditional [cond, yes, no]; call [object or none if `has_object`, args…]; launch [grid, block, shared,
+// stream, args…]; construct [args…]; make [init or none, size or none]; when [init…, cond, yes, no] with
+// `split` = number of leading init children and null for a missing else; loop_while [decls…, cond, body] with
+// the same `split`; loop_do [body, cond]; loop_for [init, cond, step, body]; loop_range [range, body] with
+// `variable` (initialised from an element); choose [init…, cond, body]; declare [init or none];
+// attempt [body, handlers…]; lambda [] with `function`.
+struct Node {
+  Op op = Op::other;
+  uint8_t sub = 0;         // operator, as CXBinaryOperatorKind / CXUnaryOperatorKind number them
+  bool has_value = false;  // `value` is a compile-time constant
+  bool has_object = false;
+  bool implicit = false;  // a default argument
+  uint16_t split = 0;
+  uint32_t id = 0;
+  uint32_t file = 0;  // Program::files
+  int line = 0, column = 0;
+  const Type* type = nullptr;
+  std::vector<Node*> kids;
+  int64_t value = 0;
+  Variable* variable = nullptr;
+  Function* function = nullptr;
+  Record* record = nullptr;
+  uint32_t name = 0;                // field or label, interned
+  std::vector<Variable*> bindings;  // structured bindings; by-copy captures of a lambda
+};
+
+struct Function {
+  uint32_t id = 0;
+  std::string name;     // qualified, without template arguments
+  std::string spelled;  // last part
+  std::string usr;
+  Place place;
+  int end_line = 0;
+  bool user = false;  // below the root: judged
+  bool has_body = false;
+  bool lowered = false;
+  bool kernel = false;
+  bool device_only = false;
+  bool region = false;    // annotated
+  bool internal = false;  // internal linkage
+  bool is_method = false, is_static = false, is_constructor = false, is_destructor = false, is_const = false;
+  bool is_lambda = false, is_defaulted = false, is_conversion = false;
+  bool has_backward_jump = false;
+  std::string trouble;  // parse trouble inside
+  int trouble_line = 0;
+  Record* record = nullptr;
+  const Type* result = nullptr;
+  std::vector<Variable*> params;
+  std::vector<Node*> param_defaults;
+  Variable* self = nullptr;                              // `this`
+  std::vector<std::pair<uint32_t, Node*>> member_inits;  // field name (0: a base or delegation)
+  Node* body = nullptr;
+  const Api* api = nullptr;  // a modelled function
+  bool api_known = false;
+  std::vector<Function*> callees;   // filled by lowering
+  std::vector<Variable*> globals;   // non-local variables it names
+  std::vector<Variable*> captures;  // lambda: outer variables it names
+};
+
+class Program {
+ public:
+  uint32_t intern(std::string_view text);
+  const std::string& text(uint32_t id) const { return texts_[id]; }
+  Place place(const Node* n) const { return {files[n->file], n->line, n->column}; }
+  Node* node(Op op) {
+    Node& n = nodes_.emplace_back();
+    n.op = op;
+    n.id = static_cast<uint32_t>(nodes_.size());
+    return &n;
+  }
+  size_t node_count() const { return nodes_.size(); }
+
+  std::vector<std::string> files{std::string()};
+  std::deque<Type> types;
+  std::deque<Variable> variables;
+  std::deque<Record> records;
+  std::deque<Function> functions;
+  std::vector<Function*> user_functions;  // with a body in this unit, in order of their place
+
+ private:
+  std::deque<Node> nodes_;
+  std::deque<std::string> texts_{std::string()};
+  std::unordered_map<std::string_view, uint32_t> text_ids_;
+};
+
+}  // namespace capgate::lint

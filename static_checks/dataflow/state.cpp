@@ -1,0 +1,160 @@
+#include "static_checks/dataflow/state.h"
+
+#include <algorithm>
+
+namespace capgate::lint {
+
+TargetsId TargetSets::intern(std::vector<PathId> set) {
+  std::erase(set, 0u);
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+  if (set.empty()) return 0;
+  if (set.size() > kMax) set.resize(kMax);
+  uint64_t hash = set.size();
+  for (const PathId p : set) hash = hash * 1099511628211ull ^ p;
+  std::vector<TargetsId>& bucket = index_[hash];
+  for (const TargetsId id : bucket)
+    if (sets_[id] == set) return id;
+  sets_.push_back(std::move(set));
+  bucket.push_back(static_cast<TargetsId>(sets_.size() - 1));
+  return bucket.back();
+}
+
+TargetsId TargetSets::join(TargetsId a, TargetsId b) {
+  if (a == b || !b) return a;
+  if (!a) return b;
+  std::vector<PathId> both = sets_[a];
+  both.insert(both.end(), sets_[b].begin(), sets_[b].end());
+  return intern(std::move(both));
+}
+
+namespace {
+constexpr auto before = [](const std::pair<PathId, Cell>& entry, PathId path) { return entry.first < path; };
+}  // namespace
+
+const Cell* State::find(PathId path) const {
+  const auto it = std::lower_bound(cells_.begin(), cells_.end(), path, before);
+  return it != cells_.end() && it->first == path ? &it->second : nullptr;
+}
+
+Cell& State::at(PathId path) {
+  auto it = std::lower_bound(cells_.begin(), cells_.end(), path, before);
+  if (it == cells_.end() || it->first != path) it = cells_.insert(it, {path, Cell{}});
+  return it->second;
+}
+
+void State::erase_below(const Paths& paths, PathId path, bool self) {
+  const PathId root = paths[path].root;
+  std::erase_if(cells_, [&](const auto& entry) {
+    return paths[entry.first].root == root && (entry.first != path || self) && paths.below(entry.first, path);
+  });
+}
+
+void State::sort() {
+  std::sort(cells_.begin(), cells_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+Cell State::read(const Paths& paths, PathId path) const {
+  if (const Cell* cell = find(path)) return *cell;
+  // The same place under a coarser index: a[2].f where a[any].f is known.
+  Cell inherited;
+  std::vector<std::pair<Step, uint32_t>> below;
+  for (PathId at = path; at; at = paths[at].parent) {
+    const Step step = paths[at].step;
+    const uint32_t key = paths[at].key;
+    const PathId parent = paths[at].parent;
+    if (at != path) {
+      if (const Cell* cell = find(at); cell && cell->deep && cell->taint) {
+        inherited.taint = cell->taint;
+        inherited.deep = true;
+        return inherited;
+      }
+    }
+    if ((step == Step::element || step == Step::deref) && key != kAny && parent) {
+      // Only paths that exist can have a cell: look it up without interning.
+      auto& open = const_cast<Paths&>(paths);
+      PathId coarse = open.extend(parent, step, kAny);
+      for (auto down = below.rbegin(); down != below.rend(); ++down)
+        coarse = open.extend(coarse, down->first, down->second);
+      if (coarse != path)
+        if (const Cell* cell = find(coarse)) return *cell;
+    }
+    below.emplace_back(step, key);
+  }
+  return inherited;
+}
+
+bool State::same(const State& other) const {
+  if (dead != other.dead || !(flow == other.flow) || cells_.size() != other.cells_.size()) return false;
+  for (size_t i = 0; i < cells_.size(); ++i)
+    if (cells_[i].first != other.cells_[i].first || !cells_[i].second.same(other.cells_[i].second))
+      return false;
+  return true;
+}
+
+namespace {
+
+Cell join_cells(const Cell& a, const Cell& b, TargetSets& targets) {
+  Cell c = a;
+  if (!c.taint) c.taint = b.taint;
+  c.deep = (a.taint && a.deep) || (b.taint && b.deep);
+  c.targets = targets.join(a.targets, b.targets);
+  if (!c.callable) c.callable = b.callable;
+  if (!c.used) c.used = b.used;
+  c.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
+  c.tag = a.tag == b.tag ? a.tag : Tag::none;
+  c.memory = a.memory == b.memory ? a.memory : Memory::mixed;
+  if (a.memory == Memory::unknown) c.memory = b.memory;
+  if (b.memory == Memory::unknown) c.memory = a.memory;
+  c.handle = a.handle == b.handle ? a.handle : HandleStream::unknown;
+  return c;
+}
+
+}  // namespace
+
+void join(State& into, const State& from, const Paths& paths, TargetSets& targets, const Flow& base) {
+  if (from.dead) return;
+  if (into.dead) {
+    into = from;
+    return;
+  }
+  std::vector<std::pair<PathId, Cell>> merged;
+  merged.reserve(std::max(into.cells().size(), from.cells().size()) + 8);
+  auto a = into.cells().begin();
+  auto b = from.cells().begin();
+  while (a != into.cells().end() || b != from.cells().end()) {
+    if (b == from.cells().end() || (a != into.cells().end() && a->first < b->first)) {
+      merged.emplace_back(a->first, join_cells(a->second, from.read(paths, a->first), targets));
+      ++a;
+    } else if (a == into.cells().end() || b->first < a->first) {
+      merged.emplace_back(b->first, join_cells(into.read(paths, b->first), b->second, targets));
+      ++b;
+    } else {
+      merged.emplace_back(a->first, join_cells(a->second, b->second, targets));
+      ++a;
+      ++b;
+    }
+  }
+  Flow flow = into.flow;
+  if (into.flow.region != from.flow.region) {
+    // One arm began or ended a capture. Code after a conditional end runs without one; code after a
+    // conditional begin may be in it.
+    if (into.flow.region == base.region)
+      flow = from.flow;
+    else if (from.flow.region != base.region && !flow.region)
+      flow = from.flow;
+    flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;
+  } else {
+    flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;
+    flow.eager_break = into.flow.eager_break && from.flow.eager_break;
+    flow.relaxed_thread = into.flow.relaxed_thread && from.flow.relaxed_thread;
+    flow.device_scalars = into.flow.device_scalars || from.flow.device_scalars;
+    if (into.flow.allowed != from.flow.allowed) flow.allowed = base.allowed;
+    flow.marked = into.flow.marked && from.flow.marked;
+  }
+  into.clear();
+  for (const auto& [path, cell] : merged) into.append(path, cell);
+  into.flow = flow;
+}
+
+}  // namespace capgate::lint

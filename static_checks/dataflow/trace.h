@@ -1,0 +1,62 @@
+// Why a value is a device value: a chain of steps back to the copy that brought it. Nodes live as long as the
+// unit's analysis; equality of abstract states ignores them.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "static_checks/dataflow/paths.h"
+#include "static_checks/dataflow/program.h"
+
+namespace capgate::lint {
+
+struct Trace {
+  const Trace* before = nullptr;
+  uint32_t file = 0;
+  int line = 0, column = 0;
+  std::string message;
+  std::string source;    // at the first step: the call or memory that the value came from
+  uint32_t summary = 0;  // not 0: the value entered this activation of a function…
+  PathId entry = 0;      // …in this cell
+  uint16_t length = 1;
+};
+
+class Traces {
+ public:
+  static constexpr uint16_t kMaxLength = 24;
+
+  const Trace* source(const Node* at, std::string message, std::string from) {
+    Trace& t = all_.emplace_back();
+    t.file = at->file;
+    t.line = at->line;
+    t.column = at->column;
+    t.message = std::move(message);
+    t.source = std::move(from);
+    return &t;
+  }
+  // One more step; none when it stays on its line or the chain is long.
+  const Trace* step(const Trace* before, const Node* at, std::string message) {
+    if (!before || before->length >= kMaxLength) return before;
+    if (before->line == at->line && before->file == at->file && !before->summary) return before;
+    Trace& t = all_.emplace_back();
+    t.before = before;
+    t.file = at->file;
+    t.line = at->line;
+    t.column = at->column;
+    t.message = std::move(message);
+    t.length = static_cast<uint16_t>(before->length + 1);
+    return &t;
+  }
+  Trace* copy(const Trace& other) { return &all_.emplace_back(other); }
+
+  static const std::string& origin(const Trace* t) {
+    while (t->before) t = t->before;
+    return t->source;
+  }
+
+ private:
+  std::deque<Trace> all_;
+};
+
+}  // namespace capgate::lint

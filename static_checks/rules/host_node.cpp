@@ -1,0 +1,10 @@
+#include "static_checks/rules/rule.h"
+
+namespace capgate::lint {
+
+std::optional<Judgement> host_node(const CallEvent& e) {
+  if (e.api.is != Is::host_function) return std::nullopt;
+  return Judgement{reports::Severity::warning, e.callee + " puts a host callback into the graph"};
+}
+
+}  // namespace capgate::lint

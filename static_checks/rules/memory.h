@@ -1,0 +1,11 @@
+// What the rules say of memory.
+#pragma once
+
+#include "static_checks/dataflow/state.h"
+
+namespace capgate::lint {
+
+bool is_pageable(Memory memory);      // certainly so
+const char* kind_of(Memory pageable);  // "memory on the stack"
+
+}  // namespace capgate::lint

@@ -1,0 +1,170 @@
+// check_labels [--whole-file] [-Darg | -Iarg …] FILE…
+// Analyses the files as one program and compares what is found with their labels:
+//
+//   code();  // EXPECT: host-branch                 an error of that rule at this line
+//   code();  // EXPECT: host-node:warning, host-sync
+//   // OPTIONS: --whole-file                        anywhere in the first file
+//
+// A label that is not found and a finding that is not labelled both fail. Every file must parse without error.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "static_checks/analysis.h"
+#include "static_checks/frontend/parse.h"
+
+namespace {
+
+using namespace capgate;
+using namespace capgate::lint;
+
+using Labels = std::multiset<std::string>;  // "file:line rule severity"
+
+std::vector<std::string> words_of(const std::string& text, const char* separators) {
+  std::vector<std::string> words;
+  for (size_t at = text.find_first_not_of(separators); at != std::string::npos;) {
+    const size_t end = text.find_first_of(separators, at);
+    words.push_back(text.substr(at, end - at));
+    at = end == std::string::npos ? end : text.find_first_not_of(separators, end);
+  }
+  return words;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void read_labels(const std::string& path, Labels& labels, std::vector<std::string>& options) {
+  std::ifstream in(path);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (const size_t at = line.find("// OPTIONS:"); at != std::string::npos)
+      for (std::string& word : words_of(line.substr(at + 11), " ")) options.push_back(std::move(word));
+    const size_t at = line.find("// EXPECT:");
+    if (at == std::string::npos) continue;
+    for (const std::string& word : words_of(line.substr(at + 10), " ,")) {
+      const size_t colon = word.find(':');
+      const std::string severity = colon == std::string::npos ? "error" : word.substr(colon + 1);
+      labels.insert(base_name(path) + ":" + std::to_string(number) + " " + word.substr(0, colon) + " " + severity);
+    }
+  }
+}
+
+const char* name_of(reports::Severity severity) {
+  switch (severity) {
+    case reports::Severity::error:
+      return "error";
+    case reports::Severity::warning:
+      return "warning";
+    case reports::Severity::note:
+      return "note";
+  }
+  return "";
+}
+
+void print(const Finding& f) {
+  std::printf("    [%s] %s:%d:%d: %s: in %s (region: %s)\n", f.rule.c_str(), f.place.file.c_str(), f.place.line,
+              f.place.column, f.message.c_str(), f.function.c_str(), f.region.empty() ? "none" : f.region.c_str());
+  for (const FlowStep& step : f.flow)
+    std::printf("      %s:%d: %s\n", base_name(step.place.file).c_str(), step.place.line, step.message.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files, arguments, options;
+  std::set<std::string> judged;
+  bool verbose = false;
+  std::string root, resource_dir = CAPGATE_CLANG_RESOURCE_DIR;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--whole-file")
+      options.push_back(word);
+    else if (word == "--print")
+      verbose = true;
+    else if (word == "--root" && i + 1 < argc)
+      root = argv[++i];
+    else if (word.starts_with("-"))
+      arguments.push_back(word);
+    else
+      files.push_back(word);
+  }
+  Labels expected;
+  for (const std::string& file : files) {
+    read_labels(file, expected, options);
+    judged.insert(base_name(file));
+  }
+  LintOptions lint;
+  for (const std::string& word : options)
+    if (word == "--whole-file")
+      lint.whole_file = true;
+    else
+      arguments.push_back(word);
+
+  std::vector<Finding> findings;
+  std::vector<UnitSummary> summaries;
+  bool failed = false;
+  for (const std::string& file : files) {
+    if (file.ends_with(".h") || file.ends_with(".cuh")) continue;
+    const auto command = plain_command(file, arguments, {"", root});
+    if (!command) {
+      std::printf("%s\n", command.error().c_str());
+      return 2;
+    }
+    const auto parsed = parse_unit(*command, {resource_dir});
+    if (!parsed) {
+      std::printf("%s\n", parsed.error().c_str());
+      return 2;
+    }
+    const UnitResult result = analyze_unit(*parsed->unit, lint);
+    for (const ParseTrouble& trouble : parsed->unit->trouble) {
+      std::printf("%s:%u: does not parse: %s\n", trouble.file.c_str(), trouble.line, trouble.message.c_str());
+      failed = true;
+    }
+    for (const NotAnalysed& gap : result.not_analysed) {
+      std::printf("not analysed: %s: %s\n", gap.function.c_str(), gap.reason.c_str());
+      failed = true;
+    }
+    if (verbose)
+      for (const Region& region : result.regions)
+        std::printf("  region %s (%s) in %s, lines %d-%d\n", region.name.c_str(), region.kind.c_str(),
+                    region.function.c_str(), region.begin.line, region.end_line);
+    findings.insert(findings.end(), result.findings.begin(), result.findings.end());
+    // As it travels from a worker.
+    auto summary = from_bytes<UnitSummary>(to_bytes(result.summary));
+    if (!summary) {
+      std::printf("%s: its summary does not survive the archive\n", file.c_str());
+      return 2;
+    }
+    summaries.push_back(std::move(*summary));
+  }
+  const LinkResult linked = link_units(summaries);
+  findings.insert(findings.end(), linked.findings.begin(), linked.findings.end());
+
+  Labels found;
+  for (const Finding& f : findings) {
+    const std::string label = base_name(f.place.file) + ":" + std::to_string(f.place.line) + " " + f.rule + " " +
+                              name_of(f.severity);
+    found.insert(label);
+    const bool known = expected.contains(label) && expected.count(label) >= found.count(label);
+    if (verbose || !known) {
+      if (!known) std::printf("  NOT LABELLED %s\n", label.c_str());
+      print(f);
+    }
+    if (f.flow.empty()) {
+      std::printf("  NO PATH %s\n", label.c_str());
+      failed = true;
+    }
+    failed = failed || !known;
+  }
+  for (auto it = expected.begin(); it != expected.end(); it = expected.upper_bound(*it))
+    if (found.count(*it) < expected.count(*it)) {
+      std::printf("  NOT FOUND    %s\n", it->c_str());
+      failed = true;
+    }
+  std::printf("%zu labels, %zu findings: %s\n", expected.size(), findings.size(), failed ? "FAILED" : "ok");
+  return failed ? 1 : 0;
+}
