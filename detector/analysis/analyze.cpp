@@ -1,0 +1,131 @@
+#include "detector/analysis/analyze.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "detector/analysis/capture_list.h"
+#include "detector/analysis/coverage.h"
+#include "detector/analysis/judge.h"
+#include "detector/analysis/steps.h"
+#include "reports/settings/settings.h"
+#include "reports/suppressions/suppressions.h"
+
+namespace capgate::analysis {
+namespace {
+
+// More nodes than a reader will look at, and a report that still opens at once.
+constexpr size_t kMostListedNodes = 20000;
+
+reports::Settings settings_in_force(const seal::SealedTrace& trace, reports::Report& report) {
+  const auto& text = trace.expected.settings;
+  if (text.text.empty()) return {};
+  auto settings = reports::parse_settings(text.text, text.name, "");
+  if (settings) return *settings;
+  report.reasons.push_back(
+      {settings.error(), "correct the settings, then audit again: capgate audit -- PROGRAM"});
+  return {};
+}
+
+reports::Suppressions suppressions_in_force(const seal::SealedTrace& trace, reports::Report& report) {
+  reports::Suppressions out;
+  const auto& file = trace.expected.suppressions;
+  if (!file.text.empty()) {
+    // Reports are compared across machines: they name the file, not where it lies.
+    auto entries =
+        reports::parse_suppressions(file.text, std::filesystem::path(file.name).filename().string());
+    if (entries)
+      out.entries = std::move(*entries);
+    else
+      report.reasons.push_back(
+          {entries.error(), "correct the suppressions, then audit again: capgate audit -- PROGRAM"});
+  }
+  for (const auto& source : trace.sources)
+    for (const auto& comment : source.allows)
+      for (auto& allow : reports::find_allow_comments(comment.text, source.path)) {
+        allow.line = comment.line;
+        out.comments.push_back(std::move(allow));
+      }
+  return out;
+}
+
+// A failed capture whose site completes later on the same device, before a graph of that site was replayed,
+// was only a first attempt.
+void mark_retries(Timeline& timeline, Places& places) {
+  const auto same_site = [&](const Capture& a, const Capture& b) {
+    const auto place = [&](const Capture& c) -> const std::string& {
+      const auto& begin = timeline.call(c.begin).r;
+      return places.at(begin.stack, begin.python_stack, "").site;
+    };
+    return a.device == b.device && a.bucket == b.bucket && place(a) == place(b);
+  };
+  for (auto& failed : timeline.captures) {
+    if (failed.state != CaptureState::failed || !failed.end) continue;
+    for (const auto& later : timeline.captures) {
+      if (later.number <= failed.number || later.state != CaptureState::completed ||
+          !same_site(later, failed))
+        continue;
+      failed.retried =
+          std::none_of(timeline.captures.begin(), timeline.captures.end(), [&](const Capture& other) {
+            return same_site(other, failed) && other.first_launch_seq > failed.end_seq &&
+                   other.first_launch_seq < later.begin_seq;
+          });
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+reports::Report analyze(const seal::SealedTrace& trace) {
+  reports::Report report;
+  report.tool.version = trace.tool_version;
+  report.tool.component = "detector";
+  report.run = trace.run;
+
+  std::vector<reports::Reason> input_reasons;
+  const reports::Settings settings = settings_in_force(trace, report);
+  reports::Suppressions suppressions = suppressions_in_force(trace, report);
+  input_reasons.swap(report.reasons);
+  std::vector<std::string> patterns = trace.expected.regions;
+  patterns.insert(patterns.end(), settings.regions.begin(), settings.regions.end());
+
+  std::vector<Timeline> timelines;
+  for (const auto& process : trace.processes) timelines.push_back(make_timeline(process.trace, patterns));
+
+  Findings findings;
+  StepCosts in_regions, in_replays;
+  size_t room = kMostListedNodes;
+  for (size_t i = 0; i < trace.processes.size(); ++i) {
+    Timeline& timeline = timelines[i];
+    Places places(trace, trace.processes[i], settings.frames);
+    mark_retries(timeline, places);
+    Judge judge(trace, trace.processes[i], timeline, places, settings, findings);
+    judge_waits(judge);
+    judge_copies(judge);
+    judge_allocations(judge);
+    judge_loading(judge);
+    judge_stray_work(judge);
+    judge_joins(judge);
+    judge_host_nodes(judge);
+    judge_threads(judge);
+    judge_failed_captures(judge);
+    judge_steps(judge);
+    in_regions += region_costs(timeline);
+    in_replays += replay_costs(timeline, replay_steps(timeline));
+    for (auto& capture : list_captures(timeline, room)) report.captures.push_back(std::move(capture));
+  }
+  report.violations = findings.take();
+  report.metrics = step_metrics(in_regions.steps > 0 ? in_regions : in_replays);
+  describe_run(trace, timelines, patterns, report);
+  report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());
+  if (room < kMostListedNodes / 2 &&
+      std::any_of(
+          report.captures.begin(), report.captures.end(),
+          [](const auto& capture) { return capture.nodes.empty() && capture.result == "completed"; }))
+    report.coverage.not_checked.emplace_back("the nodes of some captures are not listed: there are too many");
+  reports::apply_suppressions(report, suppressions, false);
+  reports::finish(report);
+  return report;
+}
+
+}  // namespace capgate::analysis

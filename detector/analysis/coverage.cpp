@@ -1,0 +1,263 @@
+#include "detector/analysis/coverage.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "detector/analysis/results.h"
+#include "reports/settings/glob.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Report;
+
+std::string who(const trace::ProcessTrace& process) {
+  const std::string_view argv0 = process.fact("argv0");
+  return "process " + std::to_string(process.pid) + (argv0.empty() ? "" : " (" + std::string(argv0) + ")");
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+bool is_attached(const trace::ProcessTrace& process) {
+  return process.fact("cupti.state") == "attached";
+}
+
+std::string capture_name(const Timeline& timeline, const Capture& capture) {
+  if (!capture.bucket.empty()) return "capture \"" + capture.bucket + "\"";
+  return "capture " + std::to_string(capture.number + 1) + " of process " +
+         std::to_string(timeline.trace->pid);
+}
+
+void attachment(const seal::SealedTrace& trace, Report& report) {
+  constexpr std::string_view kHeld = "held-by:";
+  auto& coverage = report.coverage;
+  coverage.cupti = trace.processes.empty() ? "unavailable" : "attached";
+  for (const auto& process : trace.processes) {
+    const auto& t = process.trace;
+    reports::ProcessCoverage seen;
+    seen.pid = t.pid;
+    seen.rank = number(t.fact("rank"));
+    seen.argv0 = t.fact("argv0");
+    seen.attached = is_attached(t);
+    seen.events = t.events;
+    seen.events_dropped = t.dropped;
+    coverage.processes.push_back(seen);
+
+    const std::string state(t.fact("cupti.state"));
+    if (state.starts_with(kHeld)) {
+      const std::string holder = state.substr(kHeld.size());
+      coverage.cupti = state;
+      report.reasons.push_back(
+          {who(t) + ": CUPTI is held by " + (holder.empty() ? "another tool" : holder) +
+               ", so the detector saw nothing",
+           "run it without " + (holder.empty() ? "the other tool" : holder) + ": capgate audit -- PROGRAM"});
+    } else if (!seen.attached) {
+      if (coverage.cupti == "attached") coverage.cupti = "unavailable";
+      const std::string why(t.fact("gave-up"));
+      report.reasons.push_back(
+          {who(t) + ": the detector did not attach" +
+               (!why.empty()                              ? ": " + why
+                : state.empty() || state == "unavailable" ? ""
+                                                          : " (" + state + ")"),
+           "run it where an NVIDIA driver and CUPTI of CUDA 12 or later are: capgate audit -- PROGRAM"});
+    } else if (t.state == trace::FileState::gave_up) {
+      report.reasons.push_back({who(t) + ": the detector gave up on the way" +
+                                    (t.fact("gave-up").empty() ? "" : ": " + std::string(t.fact("gave-up"))),
+                                "free the resource it names, then audit again: capgate audit -- PROGRAM"});
+    }
+    if (t.dropped > 0)
+      report.reasons.push_back(
+          {who(t) + ": " + std::to_string(t.dropped) + " events found no room in the trace",
+           "record less: capgate audit --until captures=1 -- PROGRAM, or give the trace a folder with "
+           "more room: --trace DIR"});
+  }
+}
+
+void unseen_processes(const seal::SealedTrace& trace, Report& report) {
+  for (const auto& process : trace.unseen)
+    report.reasons.push_back({"process " + std::to_string(process.pid) +
+                                  (process.argv0.empty() ? "" : " (" + process.argv0 + ")") +
+                                  " used CUDA and left no trace" +
+                                  (process.why.empty() ? "" : ": " + process.why),
+                              "start it under capgate itself: capgate audit -- PROGRAM"});
+  for (const auto& sentence : trace.unreadable)
+    report.reasons.push_back({sentence, "audit again: capgate audit -- PROGRAM"});
+}
+
+void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timelines, Report& report) {
+  auto& coverage = report.coverage;
+  std::set<std::string> done;
+  uint64_t unnamed = 0;
+  for (const auto& timeline : timelines) {
+    coverage.replays += timeline.launches.size();
+    for (const auto& capture : timeline.captures) {
+      switch (capture.state) {
+        case CaptureState::completed:
+          ++coverage.captures_completed;
+          if (capture.bucket.empty())
+            ++unnamed;
+          else
+            done.insert(capture.bucket);
+          break;
+        case CaptureState::empty:
+          ++coverage.captures_empty;
+          break;
+        case CaptureState::failed:
+          ++coverage.captures_failed;
+          break;
+        case CaptureState::open:
+          ++coverage.captures_open;
+          if (!timeline.detached)
+            report.reasons.push_back(
+                {capture_name(timeline, capture) + " was still open when the trace ended",
+                 "end the capture (cudaStreamEndCapture) before the program ends, then: capgate audit -- "
+                 "PROGRAM"});
+          break;
+      }
+    }
+  }
+  for (const auto& bucket : trace.expected.buckets)
+    if (!done.contains(bucket))
+      report.reasons.push_back({"the expected bucket \"" + bucket + "\" was not captured",
+                                "make the run capture it inside capgate_bucket(\"" + bucket +
+                                    "\"): capgate audit --expect-bucket '" + bucket + "' -- PROGRAM"});
+  report.subject.buckets.assign(done.begin(), done.end());
+  if (unnamed > 0)
+    coverage.not_checked.push_back(
+        std::to_string(unnamed) + (unnamed == 1 ? " capture has" : " captures have") +
+        " no bucket name and " + (unnamed == 1 ? "was" : "were") + " compared with none");
+  if (coverage.captures_completed > 0)
+    coverage.not_checked.emplace_back(
+        "whether arguments go stale, the topology changes or memory is freed between replays");
+}
+
+void regions(const std::vector<Timeline>& timelines, const std::vector<std::string>& patterns,
+             Report& report) {
+  std::map<std::pair<std::string, std::string>, uint64_t> seen;
+  for (const auto& timeline : timelines)
+    for (const auto& region : timeline.regions)
+      ++seen[{region.name, region.capgate_h ? "capgate.h" : "nvtx"}];
+  for (const auto& [key, count] : seen) report.coverage.regions.push_back({key.first, key.second, count});
+  for (const auto& pattern : patterns) {
+    const size_t at = pattern.find('@');
+    const std::string glob = at == std::string::npos ? pattern : pattern.substr(at + 1);
+    const bool met = std::any_of(seen.begin(), seen.end(), [&](const auto& region) {
+      return region.first.second == "nvtx" && reports::glob_match(glob, region.first.first);
+    });
+    if (!met) report.coverage.not_checked.push_back("no NVTX range matched --region '" + pattern + "'");
+  }
+}
+
+// A framework that refuses a call itself, before CUDA sees it, ends the program in the middle of a capture.
+void refused_by_framework(const std::vector<Timeline>& timelines, Report& report) {
+  if (!report.run || report.run->stopped_by_user ||
+      (report.run->exit_code.value_or(0) == 0 && !report.run->signal))
+    return;
+  for (const auto& timeline : timelines) {
+    if (timeline.captures.empty()) continue;
+    const Capture& last = timeline.captures.back();
+    const bool after =
+        !timeline.launches.empty() && timeline.call(timeline.launches.back().call).r.h.seq > last.begin_seq;
+    if (last.state == CaptureState::failed || last.launches > 0 || after) continue;
+    report.coverage.not_checked.push_back(
+        "what stopped the program in " + capture_name(timeline, last) +
+        ": it ended with an error there and never replayed it, and CUDA refused nothing; a framework that "
+        "refuses a call "
+        "itself (PyTorch does for copies from pageable memory) says which in the program's own output");
+  }
+}
+
+void environment(const seal::SealedTrace& trace, Report& report) {
+  auto& env = report.environment;
+  for (const auto& process : trace.processes) {
+    const auto& t = process.trace;
+    const auto first = [&](std::string& to, std::string_view key) {
+      if (to.empty()) to = t.fact(key);
+    };
+    first(env.driver, "driver");
+    first(env.cuda_runtime, "runtime");
+    first(env.cupti_path, "cupti.path");
+    first(env.cupti_version, "cupti.version");
+    first(env.host, "host");
+    if (!env.python && !t.fact("python").empty()) env.python = std::string(t.fact("python"));
+    if (!env.torch && !t.fact("torch").empty()) env.torch = std::string(t.fact("torch"));
+    for (const auto& [key, value] : t.meta) {
+      constexpr std::string_view kGpu = "gpu.";
+      const auto index =
+          key.starts_with(kGpu) ? number(std::string_view(key).substr(kGpu.size())) : std::nullopt;
+      if (!index ||
+          std::any_of(env.gpus.begin(), env.gpus.end(), [&](const auto& gpu) { return gpu.index == *index; }))
+        continue;
+      const size_t bar = value.find('|');
+      const size_t next = bar == std::string::npos ? bar : value.find('|', bar + 1);
+      reports::Gpu gpu;
+      gpu.index = *index;
+      gpu.name = value.substr(0, bar);
+      if (bar != std::string::npos)
+        gpu.sm = value.substr(bar + 1, next == std::string::npos ? std::string::npos : next - bar - 1);
+      env.gpus.push_back(gpu);
+    }
+    const std::string lines(t.fact("python.lines"));
+    const std::string said = "Python lines: " + lines;
+    auto& not_checked = report.coverage.not_checked;
+    if (!lines.empty() && std::find(not_checked.begin(), not_checked.end(), said) == not_checked.end())
+      not_checked.push_back(said);
+  }
+  std::sort(env.gpus.begin(), env.gpus.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+}
+
+void subject(const seal::SealedTrace& trace, Report& report) {
+  auto& subject = report.subject;
+  if (!trace.run.argv.empty())
+    subject.program = std::filesystem::path(trace.run.argv.front()).filename().string();
+  for (const auto& process : trace.processes) {
+    if (subject.build_id.empty()) subject.build_id = process.build_id;
+    for (const auto& [key, value] : process.trace.meta) {
+      constexpr std::string_view kSubject = "subject.";
+      if (!key.starts_with(kSubject)) continue;
+      const std::string name = key.substr(kSubject.size());
+      const std::map<std::string, std::string*> known{{"program", &subject.program},
+                                                      {"build_id", &subject.build_id},
+                                                      {"source_digest", &subject.source_digest},
+                                                      {"code_digest", &subject.code_digest},
+                                                      {"config_digest", &subject.config_digest},
+                                                      {"mode", &subject.mode}};
+      if (const auto field = known.find(name); field != known.end())
+        *field->second = value;
+      else
+        subject.more[name] = value;
+    }
+  }
+  const auto& env = report.environment;
+  if (!env.gpus.empty()) {
+    subject.sm = env.gpus.front().sm;
+    subject.devices = static_cast<int>(env.gpus.size());
+  }
+  subject.driver_branch = env.driver.substr(0, env.driver.find('.'));
+}
+
+}  // namespace
+
+void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& timelines,
+                  const std::vector<std::string>& patterns, Report& report) {
+  report.reasons = trace.reasons;
+  attachment(trace, report);
+  unseen_processes(trace, report);
+  environment(trace, report);
+  captures(trace, timelines, report);
+  regions(timelines, patterns, report);
+  subject(trace, report);
+  refused_by_framework(timelines, report);
+  const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
+                                 [](const auto& region) { return region.occurrences >= 2; });
+  report.coverage.kind = report.coverage.captures_completed > 0 ? "capture" : twice ? "eager" : "";
+}
+
+}  // namespace capgate::analysis

@@ -1,0 +1,252 @@
+#include "detector/analysis/judge.h"
+
+#include <algorithm>
+
+#include "detector/analysis/results.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Phase;
+using reports::Severity;
+using trace::Family;
+
+bool is_wait(Family family) {
+  return family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
+}
+
+// Calls between a copy and the wait for it that change nothing of their being one request.
+bool is_quiet(Family family) {
+  switch (family) {
+    case Family::capture_info:
+    case Family::capture_mode:
+    case Family::func_attribute:
+    case Family::query:
+    case Family::event_create:
+    case Family::event_record:
+    case Family::event_query:
+    case Family::other:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<reports::SourceLine> quoted_source(const seal::SealedTrace& trace, const reports::Location& at) {
+  std::vector<reports::SourceLine> lines;
+  const auto file =
+      std::lower_bound(trace.sources.begin(), trace.sources.end(), at.file,
+                       [](const seal::SourceFile& f, const std::string& path) { return f.path < path; });
+  if (file == trace.sources.end() || file->path != at.file) return lines;
+  constexpr int kAround = 2;
+  for (auto line = file->lines.lower_bound(at.line - kAround);
+       line != file->lines.end() && line->first <= at.line + kAround; ++line)
+    lines.push_back({line->first, line->second});
+  return lines;
+}
+
+}  // namespace
+
+Judge::Judge(const seal::SealedTrace& trace, const seal::Process& process, const Timeline& timeline,
+             Places& places, const reports::Settings& settings, Findings& findings)
+    : trace_(trace),
+      process_(process),
+      timeline_(timeline),
+      places_(places),
+      settings_(settings),
+      findings_(findings) {
+  pair_copies_with_waits();
+}
+
+const Place& Judge::place(size_t i) {
+  const auto& r = call(i).r;
+  return places_.at(r.stack, r.python_stack, process_.trace.text(r.label));
+}
+
+const Capture* Judge::window(size_t i) const {
+  const int32_t id = context(i).window;
+  return id == kNone ? nullptr : &timeline_.captures[static_cast<size_t>(id)];
+}
+
+const RegionOccurrence* Judge::region(size_t i) const {
+  if (context(i).window != kNone || context(i).region == kNone) return nullptr;
+  const auto& occurrence = timeline_.regions[static_cast<size_t>(context(i).region)];
+  return occurrence.has_capture ? nullptr : &occurrence;
+}
+
+bool Judge::goes_on(const RegionOccurrence& occurrence) const {
+  return std::any_of(timeline_.regions.begin(), timeline_.regions.end(), [&](const RegionOccurrence& other) {
+    return other.number > occurrence.number && other.tid == occurrence.tid && other.name == occurrence.name;
+  });
+}
+
+bool Judge::is_relaxed_library(size_t i) {
+  constexpr uint8_t kRelaxed = 2;
+  return call(i).r.result == 0 && call(i).r.thread_mode == kRelaxed && place(i).known &&
+         !place(i).user_called;
+}
+
+bool Judge::is_framework_allocator(size_t i) {
+  const Place& at = place(i);
+  if (at.user_called) return false;
+  const auto family = static_cast<Family>(call(i).r.family);
+  const bool torch =
+      at.caller_module.starts_with("libc10_cuda") || at.caller_module.starts_with("libtorch_cuda");
+  if (torch && !is_wait(family)) return true;
+  constexpr size_t kNear = 12;
+  for (size_t f = 0; f < at.frames.size() && f < kNear; ++f) {
+    if (at.frames[f].language == "python") return false;
+    const std::string_view name = at.frames[f].function;
+    if (name.find("CachingAllocator") != std::string_view::npos ||
+        name.find("CachingHostAllocator") != std::string_view::npos ||
+        name.find("DeviceCachingAllocator") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+Severity Judge::window_severity(const Capture& capture, Severity full) const {
+  if (capture.state == CaptureState::failed) return capture.retried ? Severity::note : full;
+  if (capture.state == CaptureState::open || timeline_.detached) return full;
+  return capture.launches == 0 ? Severity::note : full;
+}
+
+std::string Judge::capture_id(const Capture& capture) const {
+  return std::to_string(process_.trace.pid) + ":" + std::to_string(capture.number + 1);
+}
+
+std::string Judge::capture_name(const Capture& capture) const {
+  if (!capture.bucket.empty()) return "capture \"" + capture.bucket + "\"";
+  return "capture " + std::to_string(capture.number + 1) + " of " + stream_name(capture.begin);
+}
+
+std::string Judge::stream_name(size_t i) const {
+  const auto label = timeline_.stream_labels.find(stream_key(call(i)));
+  return label == timeline_.stream_labels.end() ? "a stream" : label->second;
+}
+
+std::string Judge::thread_name(uint32_t tid) const {
+  const auto name = timeline_.thread_names.find(tid);
+  if (tid == process_.trace.pid) return "main";
+  return name == timeline_.thread_names.end() || name->second.empty()
+             ? std::to_string(tid)
+             : name->second + " (" + std::to_string(tid) + ")";
+}
+
+std::string Judge::killed(size_t i) const {
+  std::string out;
+  for (const auto& capture : timeline_.captures)
+    if (capture.killer && *capture.killer == i)
+      out += (out.empty() ? "killed " : " and ") + capture_name(capture);
+  return out.empty() ? out : out + ": ";
+}
+
+void Judge::report(const Finding& finding) {
+  const auto& record = call(finding.call).r;
+  const Place& at = place(finding.call);
+  std::string site = at.known ? at.site : "?" + std::string(timeline_.name(call(finding.call)));
+  const auto shared = [&](const std::string& key) {
+    site = first_site_.try_emplace(key, site).first->second;
+  };
+  if (finding.whole_process) shared(finding.rule);
+  if (!finding.only_once.empty() &&
+      !first_site_.try_emplace(finding.rule + '|' + finding.only_once, site).second)
+    return;
+
+  Findings::Entry& entry = findings_.at(finding.rule, site);
+  auto& v = entry.violation;
+  const bool fresh = v.count == 0;
+  const RegionOccurrence* step = finding.phase == Phase::warmup ? region(finding.call) : nullptr;
+  const bool warm = step && goes_on(*step);
+  ++v.count;
+  ++(warm ? entry.warm : entry.later);
+  entry.processes.insert(process_.trace.pid);
+
+  const Allow* allow = nullptr;
+  for (const auto& scope : context(finding.call).allows)
+    if (scope.rule == finding.rule || scope.rule == "*") allow = &scope;
+  if (allow)
+    entry.allow_reason = allow->reason;
+  else if (finding.capture != kNone &&
+           !timeline_.captures[static_cast<size_t>(finding.capture)].allow_failure.empty() &&
+           timeline_.captures[static_cast<size_t>(finding.capture)].state == CaptureState::failed)
+    entry.allow_reason = timeline_.captures[static_cast<size_t>(finding.capture)].allow_failure;
+  else
+    ++entry.unallowed;
+
+  if (finding.bytes) v.bytes = v.bytes.value_or(0) + *finding.bytes;
+  if (finding.blocks && record.t_end_ns > record.t_begin_ns)
+    v.blocked_us = v.blocked_us.value_or(0) + static_cast<double>(record.t_end_ns - record.t_begin_ns) / 1e3;
+
+  // The gravest occurrence speaks for all, the first one among equals; a step that is past its warm-up goes
+  // before one that is not.
+  const bool graver =
+      finding.severity < v.severity || (finding.severity == v.severity && v.phase == Phase::warmup && !warm);
+  if (!fresh && !graver) return;
+  v.severity = finding.severity;
+  v.phase = finding.phase;
+  v.message = finding.message;
+  v.evidence = {"runtime"};
+  v.api = std::string(timeline_.name(call(finding.call)));
+  v.result = result_text(record.result);
+  v.location = at.location;
+  v.source = quoted_source(trace_, at.location);
+  v.stacks.clear();
+  if (!at.frames.empty()) v.stacks.push_back({"call", at.frames});
+  for (const auto& [role, other] : finding.more_stacks)
+    if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
+  v.details = finding.details;
+  if (finding.capture != kNone) {
+    const auto& capture = timeline_.captures[static_cast<size_t>(finding.capture)];
+    v.capture = capture_id(capture);
+    if (!capture.bucket.empty()) v.details["bucket"] = capture.bucket;
+  }
+  if (record.flags & (trace::kHasStreamArg | trace::kLegacyStream))
+    v.stream = (record.flags & trace::kLegacyStream) ? "legacy default stream" : stream_name(finding.call);
+  v.thread = thread_name(call(finding.call).tid);
+  const int device = record.stream_device != trace::kNoDevice ? record.stream_device : record.device;
+  if (device != trace::kNoDevice) v.device = device;
+}
+
+// A copy and the wait for it that one line asks for (`.item()`, a blocking `.to()`, a mask used as an index)
+// are one request of the user's, so one fault: the wait. See docs/design/one-fault-one-finding.md.
+void Judge::pair_copies_with_waits() {
+  std::map<uint32_t, size_t> last_copy;  // by thread
+  for (size_t i = 0; i < process_.trace.calls.size(); ++i) {
+    const Call& c = call(i);
+    const auto family = static_cast<Family>(c.r.family);
+    if ((c.r.flags & trace::kNested) || is_quiet(family)) continue;
+    const auto copy = last_copy.find(c.tid);
+    if (family == Family::memcpy_async) {
+      last_copy[c.tid] = i;
+      continue;
+    }
+    if (copy == last_copy.end()) continue;
+    const size_t before = copy->second;
+    last_copy.erase(copy);
+    if (!is_wait(family)) continue;
+    const bool same_stream = family != Family::stream_sync || stream_key(c) == stream_key(call(before));
+    if (!same_stream || !place(i).known || place(i).location.line == 0 || place(i).site != place(before).site)
+      continue;
+    copy_of_wait[i] = before;
+    wait_of_copy[before] = i;
+  }
+}
+
+std::string host_memory(trace::HostPlace place) {
+  switch (place) {
+    case trace::HostPlace::stack:
+      return "a stack array";
+    case trace::HostPlace::heap:
+      return "heap memory";
+    case trace::HostPlace::module_data:
+      return "static data";
+    case trace::HostPlace::mapping:
+      return "mapped memory";
+    case trace::HostPlace::unknown:
+      break;
+  }
+  return "pageable memory";
+}
+
+}  // namespace capgate::analysis

@@ -1,0 +1,119 @@
+// What every rule is given: one process's timeline, its places, and where to put what it finds.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "detector/analysis/places.h"
+#include "detector/analysis/timeline.h"
+#include "reports/model/report.h"
+
+namespace capgate::analysis {
+
+// A fault as a rule sees it, before equal ones are put together.
+struct Finding {
+  std::string rule;
+  reports::Severity severity = reports::Severity::error;
+  reports::Phase phase = reports::Phase::capture;
+  std::string message;
+  size_t call = 0;  // where it is reported
+  int32_t capture = kNone;
+  std::optional<uint64_t> bytes;
+  bool blocks = false;         // its time is the host's
+  bool whole_process = false;  // one finding a process, at its first place (first-use notes)
+  std::string only_once;       // one finding for each value within the process, whatever the place
+  std::vector<std::pair<std::string, size_t>> more_stacks;  // role, call
+  std::map<std::string, std::string> details;
+};
+
+// Violations by rule and site; one fault is one of them, with a count.
+class Findings {
+ public:
+  struct Entry {
+    reports::Violation violation;
+    std::set<int64_t> processes;
+    uint64_t warm = 0, later = 0;  // occurrences in a first pass that others followed, and all the rest
+    uint64_t unallowed = 0;        // outside every allow scope
+    std::string allow_reason;
+  };
+
+  Entry& at(const std::string& rule, const std::string& site);
+  std::vector<reports::Violation> take();
+
+ private:
+  std::map<std::pair<std::string, std::string>, Entry> entries_;
+  std::vector<Entry*> order_;
+};
+
+class Judge {
+ public:
+  Judge(const seal::SealedTrace& trace, const seal::Process& process, const Timeline& timeline,
+        Places& places, const reports::Settings& settings, Findings& findings);
+
+  void report(const Finding& finding);
+
+  const Timeline& timeline() const { return timeline_; }
+  const seal::SealedTrace& trace() const { return trace_; }
+  const seal::Process& process() const { return process_; }
+  const reports::Settings& settings() const { return settings_; }
+  const Call& call(size_t i) const { return timeline_.call(i); }
+  const CallContext& context(size_t i) const { return timeline_.contexts[i]; }
+  const Place& place(size_t i);
+
+  const Capture* window(size_t i) const;           // that the call's thread belongs to
+  const RegionOccurrence* region(size_t i) const;  // when the call is to be judged as a part of a marked step
+  static reports::Phase phase_of(const RegionOccurrence& occurrence) {
+    return occurrence.number == 0 ? reports::Phase::warmup : reports::Phase::step;
+  }
+  bool goes_on(const RegionOccurrence& occurrence) const;  // its thread came back to the region later
+
+  // CUDA accepted it, on a thread that made itself relaxed, from library code: such code knows what it does.
+  bool is_relaxed_library(size_t i);
+  // The framework's own caching allocators at work; they behave differently while a capture is open.
+  bool is_framework_allocator(size_t i);
+
+  // An error in a window, but for a capture that a retry replaced, or that no replay ever used.
+  reports::Severity window_severity(const Capture& capture, reports::Severity full) const;
+
+  std::string capture_name(const Capture& capture) const;  // `capture "decode bs=8"`
+  std::string capture_id(const Capture& capture) const;
+  std::string stream_name(size_t i) const;
+  std::string thread_name(uint32_t tid) const;
+  // `killed capture "decode bs=8": ` where this call did, else empty.
+  std::string killed(size_t i) const;
+  bool killed_any(size_t i) const { return !killed(i).empty(); }
+
+  // Copies that a wait at the same line belongs to: copy -> wait, wait -> copy.
+  std::map<size_t, size_t> copy_of_wait, wait_of_copy;
+
+ private:
+  void pair_copies_with_waits();
+
+  const seal::SealedTrace& trace_;
+  const seal::Process& process_;
+  const Timeline& timeline_;
+  Places& places_;
+  const reports::Settings& settings_;
+  Findings& findings_;
+  std::map<std::string, std::string> first_site_;
+};
+
+// "a stack array", "heap memory", "pageable memory".
+std::string host_memory(trace::HostPlace place);
+
+// The rules, a family each. Every call of them walks the whole process.
+void judge_waits(Judge& judge);            // host-sync, host-poll
+void judge_copies(Judge& judge);           // sync-copy, pageable-copy
+void judge_allocations(Judge& judge);      // device-alloc, host-alloc
+void judge_loading(Judge& judge);          // lazy-load
+void judge_stray_work(Judge& judge);       // default-stream, escaped-work, wrong-device, empty-graph
+void judge_joins(Judge& judge);            // unjoined-stream, foreign-event, capture-merge, nested-launch
+void judge_host_nodes(Judge& judge);       // host-node
+void judge_threads(Judge& judge);          // cross-thread-call
+void judge_failed_captures(Judge& judge);  // capture-invalidated; last: it names what no other rule did
+void judge_steps(Judge& judge);            // what a step between two replays repeats
+
+}  // namespace capgate::analysis

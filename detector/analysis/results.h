@@ -1,0 +1,31 @@
+// What CUDA's answers mean to a capture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace capgate::analysis {
+
+enum CaptureError : int32_t {
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureMerge = 902,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCaptureIsolation = 905,
+  kCaptureImplicit = 906,
+  kCapturedEvent = 907,
+  kCaptureWrongThread = 908,
+};
+inline constexpr int32_t kNotReady = 600;
+
+// CUDA refused the call because of a capture. 901 is not among them: it is the consequence of an earlier
+// refusal.
+inline bool is_refusal(int32_t result) {
+  return result >= 900 && result <= 908 && result != kCaptureInvalidated;
+}
+
+// "cudaErrorStreamCaptureUnsupported (900)"; "cudaSuccess"; "never returned".
+std::string result_text(int32_t result);
+
+}  // namespace capgate::analysis

@@ -1,0 +1,116 @@
+// sync-copy and pageable-copy: copies that run at once instead of being captured, or that name host memory
+// which a replay reads or writes again.
+#include "detector/analysis/judge.h"
+#include "detector/analysis/results.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Severity;
+using trace::Family;
+using trace::HostPlace;
+using trace::Memory;
+
+bool is_pageable(uint8_t memory, uint8_t place) {
+  if (memory == static_cast<uint8_t>(Memory::pageable)) return true;
+  const auto where = static_cast<HostPlace>(place);
+  return memory == static_cast<uint8_t>(Memory::unknown) &&
+         (where == HostPlace::stack || where == HostPlace::heap);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+// Whether the host waits for such a copy when it runs eagerly: device to device it does not.
+bool host_waits(const trace::CallRecord& r) {
+  const auto on_device = [](uint8_t memory) {
+    return memory == static_cast<uint8_t>(Memory::device) || memory == static_cast<uint8_t>(Memory::array);
+  };
+  return !(on_device(r.dst_memory) && on_device(r.src_memory));
+}
+
+void sync_copy(Judge& judge, size_t i) {
+  const Call& call = judge.call(i);
+  const bool set = static_cast<Family>(call.r.family) == Family::memset_sync;
+  const bool waits = !set && host_waits(call.r);
+  const std::string what = (set ? "sets " : "copies ") + bytes_text(call.r.bytes);
+  Finding finding;
+  finding.rule = "sync-copy";
+  finding.call = i;
+  finding.bytes = call.r.bytes;
+  finding.blocks = waits;
+  if (const Capture* capture = judge.window(i)) {
+    finding.capture = static_cast<int32_t>(capture->number);
+    finding.severity = judge.window_severity(*capture, Severity::error);
+    if (is_refusal(call.r.result))
+      finding.message = judge.killed(i) + what + " on the legacy default stream";
+    else
+      finding.message = what + " at once: it is not in " + judge.capture_name(*capture) +
+                        ", and the work captured before it has not run";
+  } else if (const RegionOccurrence* step = judge.region(i)) {
+    finding.phase = Judge::phase_of(*step);
+    finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
+    finding.message = what +
+                      (waits ? ": the host waits for it in the step \"" : ": a capture of the step \"") +
+                      step->name + (waits ? "\"" : "\" would leave it out");
+  } else {
+    return;
+  }
+  judge.report(finding);
+}
+
+void pageable_copy(Judge& judge, size_t i) {
+  const Call& call = judge.call(i);
+  const bool reads = is_pageable(call.r.src_memory, call.r.src_place);
+  const auto place = static_cast<HostPlace>(reads ? call.r.src_place : call.r.dst_place);
+  Finding finding;
+  finding.rule = "pageable-copy";
+  finding.call = i;
+  finding.bytes = call.r.bytes;
+  finding.details["host memory"] = host_memory(place);
+  finding.details["direction"] = reads ? "host to device" : "device to host";
+  const std::string what =
+      "copies " + bytes_text(call.r.bytes) + (reads ? " from " : " into ") + host_memory(place);
+  if (const Capture* capture = judge.window(i)) {
+    // A stream outside the capture: escaped-work speaks of it, the address is in no graph.
+    if (judge.context(i).stream_capture == kNone && !is_refusal(call.r.result)) return;
+    finding.capture = static_cast<int32_t>(capture->number);
+    finding.severity = judge.window_severity(*capture, Severity::error);
+    finding.message =
+        judge.killed(i) + what + " that every replay will " + (reads ? "read" : "write") + " again";
+  } else if (const RegionOccurrence* step = judge.region(i)) {
+    finding.phase = Judge::phase_of(*step);
+    finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
+    finding.blocks = true;
+    finding.message =
+        what + " in the step \"" + step->name + "\": the host waits, and a graph would keep the address";
+  } else {
+    return;
+  }
+  judge.report(finding);
+}
+
+}  // namespace
+
+void judge_copies(Judge& judge) {
+  for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
+    const Call& call = judge.call(i);
+    const auto family = static_cast<Family>(call.r.family);
+    if ((call.r.flags & trace::kNested) || call.r.result == kCaptureInvalidated ||
+        judge.is_relaxed_library(i))
+      continue;
+    if (family == Family::memcpy_sync || family == Family::memset_sync) {
+      // A call that failed for a reason of its own copied nothing.
+      const bool done = call.r.result == 0 || call.r.result == trace::kPending || is_refusal(call.r.result);
+      if (done && call.r.bytes > 0) sync_copy(judge, i);
+    } else if (family == Family::memcpy_async && call.r.bytes > 0) {
+      const bool pageable = is_pageable(call.r.src_memory, call.r.src_place) ||
+                            is_pageable(call.r.dst_memory, call.r.dst_place);
+      const bool legacy_in_window = judge.window(i) && (call.r.flags & trace::kLegacyStream);
+      if (pageable && !legacy_in_window && !judge.wait_of_copy.contains(i)) pageable_copy(judge, i);
+    }
+  }
+}
+
+}  // namespace capgate::analysis

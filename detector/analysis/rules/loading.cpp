@@ -1,0 +1,75 @@
+// lazy-load: code brought to the device where a step should only run it.
+#include <set>
+
+#include "detector/analysis/judge.h"
+#include "detector/analysis/results.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Severity;
+using trace::Family;
+
+// Loading accepted during a capture is cold code, not a fault: one note a process tells where it began.
+void judge_load(Judge& judge, size_t i) {
+  const Call& call = judge.call(i);
+  Finding finding;
+  finding.rule = "lazy-load";
+  finding.call = i;
+  const std::string what =
+      static_cast<Family>(call.r.family) == Family::module_unload ? "unloads a module" : "loads code";
+  if (const Capture* capture = judge.window(i)) {
+    finding.capture = static_cast<int32_t>(capture->number);
+    if (is_refusal(call.r.result)) {
+      finding.severity = judge.window_severity(*capture, Severity::error);
+      finding.message = judge.killed(i) + what + ", which a capture refuses";
+    } else {
+      finding.severity = Severity::note;
+      finding.whole_process = true;
+      finding.message =
+          what + " while " + judge.capture_name(*capture) + " is open: run the step once before it";
+    }
+  } else if (const RegionOccurrence* step = judge.region(i)) {
+    if (step->number == 0) return;
+    finding.phase = reports::Phase::step;
+    finding.severity = Severity::note;
+    finding.message = what + " in the step \"" + step->name + "\" after its first pass";
+  } else {
+    return;
+  }
+  judge.report(finding);
+}
+
+}  // namespace
+
+void judge_loading(Judge& judge) {
+  std::set<size_t> judged;
+  std::map<uint64_t, size_t> by_seq;
+  const auto& trace = judge.process().trace;
+  for (size_t i = 0; i < trace.calls.size(); ++i) {
+    const Call& call = judge.call(i);
+    const auto family = static_cast<Family>(call.r.family);
+    by_seq[call.r.h.seq] = i;
+    if (call.r.result == kCaptureInvalidated) continue;
+    const bool load = family == Family::module_load || family == Family::module_unload;
+    const bool refused_look_up = family == Family::symbol_load && is_refusal(call.r.result);
+    if ((call.r.flags & trace::kNested) || (!load && !refused_look_up) || judge.is_relaxed_library(i))
+      continue;
+    judged.insert(i);
+    judge_load(judge, i);
+  }
+  // What a launch or another call loaded on the way.
+  for (const auto& object : trace.objects) {
+    if (object.type != trace::RecordType::module_load ||
+        object.r.op != static_cast<uint16_t>(trace::ObjectOp::loaded))
+      continue;
+    const auto call = by_seq.find(object.r.call_seq);
+    if (call == by_seq.end() || !judged.insert(call->second).second || judge.is_relaxed_library(call->second))
+      continue;
+    const auto family = static_cast<Family>(judge.call(call->second).r.family);
+    if (family == Family::launch && is_refusal(judge.call(call->second).r.result)) continue;
+    judge_load(judge, call->second);
+  }
+}
+
+}  // namespace capgate::analysis

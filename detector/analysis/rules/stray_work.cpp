@@ -1,0 +1,145 @@
+// default-stream, escaped-work, wrong-device, empty-graph: work of a capturing thread that is not in its
+// graph. CUDA says nothing about any of them unless the capture's stream is a blocking one.
+#include <algorithm>
+
+#include "detector/analysis/judge.h"
+#include "detector/analysis/results.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Severity;
+using trace::Family;
+
+enum class Stray { no, legacy, other_stream, other_device };
+
+Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
+  const Call& call = judge.call(i);
+  const auto family = static_cast<Family>(call.r.family);
+  const bool legacy = (call.r.flags & trace::kLegacyStream) ||
+                      ((call.r.flags & trace::kHasStreamArg) && stream_key(call) == 0);
+  // A refused wait or record on the legacy stream is the same slip as a refused launch.
+  const bool touches = is_work(family) || (legacy && is_refusal(call.r.result) &&
+                                           (family == Family::event_record || family == Family::stream_wait));
+  if (!touches || !(legacy || (call.r.flags & trace::kHasStreamArg))) return Stray::no;
+  if (judge.context(i).stream_capture != kNone) return Stray::no;
+  if (call.r.result != 0 && call.r.result != trace::kPending && !(legacy && is_refusal(call.r.result)))
+    return Stray::no;
+  const int device = call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
+  if (!is_refusal(call.r.result) && device != trace::kNoDevice && capture.device != trace::kNoDevice &&
+      device != capture.device)
+    return Stray::other_device;
+  return legacy ? Stray::legacy : Stray::other_stream;
+}
+
+std::string work_text(Judge& judge, size_t i) {
+  const Call& call = judge.call(i);
+  switch (static_cast<Family>(call.r.family)) {
+    case Family::launch: {
+      const auto kernel = judge.process().trace.text(call.r.label);
+      return kernel.empty() ? std::string("a kernel") : "the kernel " + std::string(kernel.substr(0, 80));
+    }
+    case Family::memcpy_async:
+      return "a copy of " + std::to_string(call.r.bytes) + " bytes";
+    case Family::memset_async:
+      return "a memset of " + std::to_string(call.r.bytes) + " bytes";
+    case Family::graph_launch:
+      return "a graph";
+    case Family::host_func:
+      return "a host function";
+    case Family::event_record:
+      return "an event record";
+    case Family::stream_wait:
+      return "a wait for an event";
+    default:
+      return "work (" + std::string(judge.timeline().name(call)) + ")";
+  }
+}
+
+void report_stray(Judge& judge, size_t i, const Capture& capture, Stray stray) {
+  Finding finding;
+  finding.call = i;
+  finding.capture = static_cast<int32_t>(capture.number);
+  finding.severity = judge.window_severity(capture, Severity::error);
+  const std::string what = work_text(judge, i);
+  if (stray == Stray::legacy) {
+    finding.rule = "default-stream";
+    finding.message = is_refusal(judge.call(i).r.result)
+                          ? judge.killed(i) + what + " went to the legacy default stream"
+                          : what + " went to the legacy default stream: it ran once and is not in " +
+                                judge.capture_name(capture);
+  } else if (stray == Stray::other_stream) {
+    finding.rule = "escaped-work";
+    finding.message = what + " went to " + judge.stream_name(i) + ", which " + judge.capture_name(capture) +
+                      " does not include: it ran once and is not in the graph";
+  } else {
+    finding.rule = "wrong-device";
+    finding.message = what + " went to another device than " + judge.capture_name(capture) +
+                      ": it ran once and is not in the graph";
+  }
+  judge.report(finding);
+}
+
+// Nothing at all of what the thread sent is in the graph: the capture is on the wrong stream, which is one
+// fault.
+void report_empty(Judge& judge, const Capture& capture, const std::vector<size_t>& escaped) {
+  Finding finding;
+  finding.rule = "empty-graph";
+  finding.capture = static_cast<int32_t>(capture.number);
+  finding.call = escaped.empty() ? *capture.end : escaped.front();
+  if (escaped.empty()) {
+    finding.severity = Severity::note;
+    finding.message =
+        judge.capture_name(capture) + " ended with no work in it, and its thread sent none meanwhile";
+    finding.whole_process = true;
+  } else {
+    finding.severity = judge.window_severity(capture, Severity::error);
+    finding.message = judge.capture_name(capture) + " is empty: " + work_text(judge, escaped.front()) +
+                      (escaped.size() > 1 ? " and " + std::to_string(escaped.size() - 1) + " more" : "") +
+                      " went to " + judge.stream_name(escaped.front()) + " instead";
+    for (size_t n = 0; n < escaped.size() && n < 8; ++n) {
+      const auto& at = judge.place(escaped[n]).location;
+      finding.details["outside " + std::to_string(n + 1)] =
+          work_text(judge, escaped[n]) + " at " + at.file + ":" + std::to_string(at.line);
+    }
+    finding.more_stacks.emplace_back("origin", capture.begin);
+  }
+  judge.report(finding);
+}
+
+}  // namespace
+
+void judge_stray_work(Judge& judge) {
+  std::vector<std::vector<std::pair<size_t, Stray>>> strays(judge.timeline().captures.size());
+  for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
+    const Call& call = judge.call(i);
+    const Capture* capture = judge.window(i);
+    if (!capture || (call.r.flags & trace::kNested) || judge.is_relaxed_library(i)) continue;
+    const Stray stray = stray_of(judge, i, *capture);
+    if (stray != Stray::no) strays[capture->number].emplace_back(i, stray);
+  }
+  for (const auto& capture : judge.timeline().captures) {
+    auto& found = strays[capture.number];
+    if (capture.state == CaptureState::empty) {
+      const bool all_escaped = std::all_of(
+          found.begin(), found.end(), [](const auto& stray) { return stray.second == Stray::other_stream; });
+      std::vector<size_t> escaped;
+      for (const auto& [i, stray] : found) escaped.push_back(i);
+      // A synchronous copy is work too, and has its own rule.
+      const bool copied = std::any_of(
+          judge.process().trace.calls.begin(), judge.process().trace.calls.end(), [&](const Call& call) {
+            const auto family = static_cast<Family>(call.r.family);
+            return call.tid == capture.tid && call.r.h.seq > capture.begin_seq &&
+                   call.r.h.seq < capture.end_seq && call.r.bytes > 0 &&
+                   (family == Family::memcpy_sync || family == Family::memset_sync);
+          });
+      if (all_escaped && !(escaped.empty() && copied)) {
+        report_empty(judge, capture, escaped);
+        continue;
+      }
+    }
+    for (const auto& [i, stray] : found) report_stray(judge, i, capture, stray);
+  }
+}
+
+}  // namespace capgate::analysis

@@ -1,0 +1,115 @@
+// host-sync and host-poll: the host waits for the device, or asks it.
+#include "detector/analysis/judge.h"
+#include "detector/analysis/results.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Severity;
+using trace::Family;
+
+std::string waits_for(Family family) {
+  switch (family) {
+    case Family::event_sync:
+      return "waits for an event";
+    case Family::device_sync:
+      return "waits for the whole device";
+    default:
+      return "waits for a stream";
+  }
+}
+
+// What the copy that belongs to the wait moved: the user asked for a value, not for a wait.
+void add_copy(Judge& judge, size_t wait, Finding& finding) {
+  const auto copy = judge.copy_of_wait.find(wait);
+  if (copy == judge.copy_of_wait.end()) return;
+  const auto& r = judge.call(copy->second).r;
+  const bool to_host = r.dst_memory == static_cast<uint8_t>(trace::Memory::pageable) ||
+                       r.dst_memory == static_cast<uint8_t>(trace::Memory::pinned);
+  finding.details["copy"] = std::to_string(r.bytes) + " bytes " +
+                            (to_host ? "from the device" : "to the device") + " (" +
+                            std::string(judge.timeline().name(judge.call(copy->second))) + ")";
+}
+
+void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
+  const Call& call = judge.call(i);
+  const auto family = static_cast<Family>(call.r.family);
+  Finding finding;
+  finding.rule = "host-sync";
+  finding.call = i;
+  finding.capture = static_cast<int32_t>(capture.number);
+  finding.blocks = true;
+  // Accepted, it breaks nothing by itself: the replay will not wait there, which may or may not be what was
+  // meant.
+  const bool refused = is_refusal(call.r.result) || call.r.result == trace::kPending;
+  finding.severity = judge.window_severity(capture, refused ? Severity::error : Severity::warning);
+  finding.message = judge.killed(i) + "the host " + waits_for(family) + " while " +
+                    (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
+  add_copy(judge, i, finding);
+  judge.report(finding);
+}
+
+void wait_in_step(Judge& judge, size_t i, const RegionOccurrence& step) {
+  Finding finding;
+  finding.rule = "host-sync";
+  finding.call = i;
+  finding.blocks = true;
+  finding.phase = Judge::phase_of(step);
+  const bool expected = judge.context(i).in_break || judge.is_framework_allocator(i);
+  finding.severity = expected ? Severity::note : Severity::error;
+  finding.message = "the host " + waits_for(static_cast<Family>(judge.call(i).r.family)) + " in the step \"" +
+                    step.name + "\"" + (judge.context(i).in_break ? ", in an eager break" : "");
+  add_copy(judge, i, finding);
+  judge.report(finding);
+}
+
+void poll_in_window(Judge& judge, size_t i, const Capture& capture) {
+  const Call& call = judge.call(i);
+  Finding finding;
+  finding.rule = "host-poll";
+  finding.call = i;
+  finding.capture = static_cast<int32_t>(capture.number);
+  finding.severity =
+      judge.window_severity(capture, is_refusal(call.r.result) ? Severity::error : Severity::note);
+  finding.message = judge.killed(i) + "the host asks whether " +
+                    (static_cast<Family>(call.r.family) == Family::event_query ? "an event" : "a stream") +
+                    " is done while " +
+                    (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
+  judge.report(finding);
+}
+
+void poll_in_step(Judge& judge, size_t i, const RegionOccurrence& step) {
+  Finding finding;
+  finding.rule = "host-poll";
+  finding.call = i;
+  finding.phase = Judge::phase_of(step);
+  finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
+  finding.message =
+      std::string("the host asks whether ") +
+      (static_cast<Family>(judge.call(i).r.family) == Family::event_query ? "an event" : "a stream") +
+      " is done in the step \"" + step.name + "\"";
+  judge.report(finding);
+}
+
+}  // namespace
+
+void judge_waits(Judge& judge) {
+  for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
+    const Call& call = judge.call(i);
+    const auto family = static_cast<Family>(call.r.family);
+    const bool wait =
+        family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
+    const bool poll = family == Family::stream_query || family == Family::event_query;
+    if ((!wait && !poll) || (call.r.flags & trace::kNested)) continue;
+    // Its capture was dead already: the consequence of what killed it.
+    if (call.r.result == kCaptureInvalidated || judge.is_relaxed_library(i)) continue;
+    if (const Capture* capture = judge.window(i)) {
+      wait ? wait_in_window(judge, i, *capture) : poll_in_window(judge, i, *capture);
+    } else if (const RegionOccurrence* step = judge.region(i)) {
+      if (poll && judge.is_framework_allocator(i)) continue;
+      wait ? wait_in_step(judge, i, *step) : poll_in_step(judge, i, *step);
+    }
+  }
+}
+
+}  // namespace capgate::analysis

@@ -1,0 +1,125 @@
+#include "detector/analysis/steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace capgate::analysis {
+namespace {
+
+using trace::Family;
+using trace::Memory;
+
+bool is_pageable(const trace::CallRecord& r) {
+  const auto pageable = static_cast<uint8_t>(Memory::pageable);
+  return r.src_memory == pageable || r.dst_memory == pageable;
+}
+
+void add_call(StepCosts& costs, const Call& call) {
+  if (call.r.flags & trace::kNested) return;
+  const auto family = static_cast<Family>(call.r.family);
+  if (is_host_wait(call)) {
+    ++costs.waits;
+    if (call.r.t_end_ns > call.r.t_begin_ns)
+      costs.blocked_us += static_cast<double>(call.r.t_end_ns - call.r.t_begin_ns) / 1e3;
+  }
+  if (family == Family::alloc_device || family == Family::alloc_host || family == Family::alloc_async)
+    ++costs.allocs;
+  if ((family == Family::memcpy_async || family == Family::memcpy_sync) && is_pageable(call.r))
+    costs.pageable_bytes += call.r.bytes;
+}
+
+}  // namespace
+
+bool is_host_wait(const Call& call) {
+  switch (static_cast<Family>(call.r.family)) {
+    case Family::stream_sync:
+    case Family::event_sync:
+    case Family::device_sync:
+      return true;
+    case Family::memcpy_sync: {
+      const auto device = static_cast<uint8_t>(Memory::device);
+      return call.r.bytes > 0 && !(call.r.src_memory == device && call.r.dst_memory == device);
+    }
+    default:
+      return false;
+  }
+}
+
+std::vector<Step> replay_steps(const Timeline& timeline) {
+  std::map<uint32_t, std::vector<const Launch*>> by_thread;
+  for (const auto& launch : timeline.launches) by_thread[timeline.call(launch.call).tid].push_back(&launch);
+  std::vector<Step> steps;
+  for (const auto& [tid, launches] : by_thread) {
+    std::map<uint64_t, size_t> last;  // exec -> index in launches
+    // Start of the current run of distinct graphs: an interval that begins before it holds a repetition.
+    size_t distinct_from = 0;
+    for (size_t i = 0; i < launches.size(); ++i) {
+      const uint64_t exec = launches[i]->exec;
+      const auto before = last.find(exec);
+      if (before != last.end()) {
+        if (before->second >= distinct_from)
+          steps.push_back({tid, exec, launches[before->second]->call, launches[i]->call});
+        distinct_from = std::max(distinct_from, before->second + 1);
+      }
+      last[exec] = i;
+    }
+  }
+  return steps;
+}
+
+StepCosts& StepCosts::operator+=(const StepCosts& other) {
+  steps += other.steps;
+  waits += other.waits;
+  allocs += other.allocs;
+  pageable_bytes += other.pageable_bytes;
+  blocked_us += other.blocked_us;
+  return *this;
+}
+
+StepCosts region_costs(const Timeline& timeline) {
+  StepCosts costs;
+  const auto counts = [](const RegionOccurrence& r) {
+    return r.number > 0 && !r.has_capture && r.end_seq != kNever;
+  };
+  for (const auto& region : timeline.regions)
+    if (counts(region)) ++costs.steps;
+  if (costs.steps == 0) return costs;
+  for (size_t i = 0; i < timeline.contexts.size(); ++i) {
+    const int32_t region = timeline.contexts[i].region;
+    if (region != kNone && timeline.contexts[i].window == kNone &&
+        counts(timeline.regions[static_cast<size_t>(region)]))
+      add_call(costs, timeline.call(i));
+  }
+  return costs;
+}
+
+StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps) {
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> counts;
+  for (const auto& step : steps) ++counts[{step.tid, step.exec}];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  StepCosts costs;
+  if (most == counts.end()) return costs;
+  for (const auto& step : steps) {
+    if (step.tid != most->first.first || step.exec != most->first.second) continue;
+    ++costs.steps;
+    for (size_t i = step.from + 1; i < step.to; ++i)
+      if (timeline.call(i).tid == step.tid && timeline.contexts[i].window == kNone)
+        add_call(costs, timeline.call(i));
+  }
+  return costs;
+}
+
+std::map<std::string, double> step_metrics(const StepCosts& costs) {
+  if (costs.steps == 0) return {};
+  const auto each = [&](double sum) {
+    return std::round(sum / static_cast<double>(costs.steps) * 1000) / 1000;
+  };
+  return {{"waits_per_step", each(static_cast<double>(costs.waits))},
+          {"blocked_us_per_step", each(costs.blocked_us)},
+          {"pageable_bytes_per_step", each(static_cast<double>(costs.pageable_bytes))},
+          {"allocs_per_step", each(static_cast<double>(costs.allocs))},
+          {"steps", static_cast<double>(costs.steps)}};
+}
+
+}  // namespace capgate::analysis

@@ -1,0 +1,105 @@
+// One process's run as the rules see it: which capture, marked region, break and allow each call stood in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detector/seal/sealed_trace.h"
+#include "detector/trace/process_trace.h"
+
+namespace capgate::analysis {
+
+using Call = trace::OnThread<trace::CallRecord>;
+inline constexpr uint64_t kNever = UINT64_MAX;
+inline constexpr int32_t kNone = -1;
+
+// A second stream that came into a capture by waiting on one of its events.
+struct Fork {
+  uint64_t stream = 0;
+  size_t wait = 0;          // call that forked it
+  size_t last_work = 0;     // last call on it inside the capture
+  uint64_t active_seq = 0;  // of that call
+  uint64_t joined_seq = 0;  // the last record on it that another stream of the capture waited for
+};
+
+enum class CaptureState { completed, empty, failed, open };
+
+struct Capture {
+  size_t number = 0;  // within the process
+  CaptureState state = CaptureState::open;
+  size_t begin = 0;  // index of the call
+  std::optional<size_t> end;
+  uint64_t begin_seq = 0, end_seq = kNever;
+  uint32_t tid = 0;
+  uint64_t stream = 0;  // key, see stream_key()
+  uint64_t cuda_id = 0;
+  int device = trace::kNoDevice;
+  std::string bucket;         // empty: unnamed
+  std::string allow_failure;  // reason, when the program said that it expects this capture to fail
+  const trace::CaptureRecord* record = nullptr;
+  uint64_t graph = 0;
+  uint64_t launches = 0;
+  uint64_t first_launch_seq = kNever;
+  bool retried = false;  // failed, and the same site completed before its first replay; set by the judge
+  std::vector<Fork> forks;
+  std::map<uint32_t, uint64_t> threads;  // besides the owner: since when they put work on its streams
+  std::optional<size_t> killer;          // first guilty call, on any thread
+  bool killer_is_foreign = false;        // that thread does not belong to the capture
+};
+
+struct RegionOccurrence {
+  std::string name;
+  bool capgate_h = false;
+  uint32_t tid = 0;
+  uint32_t number = 0;  // 0 the warm-up, within its thread
+  uint64_t begin_seq = 0, end_seq = kNever;
+  bool has_capture = false;  // only the windows in it are judged
+};
+
+struct Allow {
+  std::string rule, reason;
+};
+
+struct CallContext {
+  int32_t window = kNone;          // capture that the call's thread belongs to
+  int32_t stream_capture = kNone;  // capture that the call's stream takes part in
+  int32_t region = kNone;          // innermost marked occurrence of its thread
+  int32_t last_record = kNone;     // stream_wait: the call that recorded the event last
+  bool in_break = false;
+  std::vector<Allow> allows;  // innermost last; mostly empty
+};
+
+struct Launch {
+  size_t call = 0;
+  uint64_t exec = 0;  // numbered by instantiation, so that a reused handle is another one
+  int32_t capture = kNone;
+};
+
+struct Timeline {
+  const trace::ProcessTrace* trace = nullptr;
+  std::vector<CallContext> contexts;  // one a call
+  std::vector<Capture> captures;
+  std::vector<RegionOccurrence> regions;
+  std::vector<Launch> launches;
+  std::map<uint64_t, std::string> stream_labels;  // by key
+  std::map<uint32_t, std::string> thread_names;
+  bool detached = false;  // what came after is not known
+
+  const Call& call(size_t i) const { return trace->calls[i]; }
+  std::string_view name(const Call& call) const { return trace->text(call.r.name); }
+};
+
+// Streams by what they are: all spellings of the legacy stream are 0, a thread's own default stream differs
+// by thread.
+uint64_t stream_key(const Call& call);
+
+// Calls that put work on a stream.
+bool is_work(trace::Family family);
+
+// `regions`: GLOB or DOMAIN@GLOB.
+Timeline make_timeline(const trace::ProcessTrace& trace, const std::vector<std::string>& regions);
+
+}  // namespace capgate::analysis

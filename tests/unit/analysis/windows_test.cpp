@@ -1,0 +1,503 @@
+// Faults inside a capture window: what CUDA refuses, and what it accepts and drops.
+#include "detector/analysis/results.h"
+#include "tests/unit/analysis/expect.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace capgate::test {
+namespace {
+
+using analysis::kCaptureInvalidated;
+using reports::Severity;
+using reports::Verdict;
+using Faults = std::vector<std::string>;
+
+constexpr int32_t kUnsupported = 900, kImplicit = 906, kCapturedEvent = 907;
+
+class Window : public testing::Test {
+ protected:
+  TraceBuilder trace;
+  ProcessBuilder& p = trace.process();
+
+  void begin(uint64_t mode = 0) {
+    p.at("step.cpp", 10, "capture");
+    p.begin_capture(kStream, mode);
+    p.at("step.cpp", 11, "capture");
+    p.launch(kStream);
+  }
+  // A capture that CUDA killed on the way.
+  void end_dead() {
+    p.at("step.cpp", 90, "capture");
+    p.launch(kStream).result = kCaptureInvalidated;
+    p.end_capture(kStream, 0, kCaptureInvalidated);
+    p.end();
+  }
+  // A capture that CUDA let pass, launched afterwards.
+  void end_alive(uint64_t nodes = 1) {
+    p.at("step.cpp", 90, "capture");
+    p.end_capture(kStream, nodes);
+    p.instantiate();
+    p.replay();
+    p.end();
+  }
+  void fault_line() { p.at("step.cpp", 50, "route"); }
+
+  reports::Report expect(const std::string& severity_and_rule) {
+    auto report = trace.report();
+    EXPECT_EQ(faults(report), Faults{severity_and_rule + " step.cpp:50 route"}) << text(report);
+    EXPECT_EQ(report.verdict, severity_and_rule.starts_with("error") ? Verdict::fail : Verdict::pass)
+        << text(report);
+    return report;
+  }
+};
+
+TEST_F(Window, HealthyCaptureIsSilent) {
+  begin();
+  end_alive();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{}) << text(report);
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  EXPECT_EQ(report.coverage.kind, "capture");
+  EXPECT_EQ(report.coverage.replays, 1u);
+}
+
+TEST_F(Window, StreamSyncKillsAndItsConsequencesAreNotFaults) {
+  p.mark(trace::MarkOp::bucket_push, "decode bs=8");
+  begin();
+  fault_line();
+  p.sync(kStream, kUnsupported);
+  end_dead();
+  const auto report = expect("error host-sync");
+  EXPECT_TRUE(report.violations[0].message.starts_with("killed capture \"decode bs=8\"")) << text(report);
+  EXPECT_EQ(report.captures.at(0).result, "failed:cudaErrorStreamCaptureInvalidated (901)");
+  EXPECT_EQ(report.coverage.captures_failed, 1u);
+}
+
+TEST_F(Window, EveryWaitAndPollThatIsRefused) {
+  struct Case {
+    const char* rule;
+    void (*make)(ProcessBuilder&);
+  };
+  const Case cases[] = {
+      {"error host-sync", [](ProcessBuilder& b) { b.device_sync(kUnsupported); }},
+      {"error host-sync", [](ProcessBuilder& b) { b.event_sync(7, kCapturedEvent); }},
+      {"error host-poll", [](ProcessBuilder& b) { b.query(kStream, kUnsupported); }},
+      {"error host-poll", [](ProcessBuilder& b) { b.event_query(7, kCapturedEvent); }},
+      {"error device-alloc", [](ProcessBuilder& b) { b.malloc(1024, kUnsupported); }},
+      {"error device-alloc", [](ProcessBuilder& b) { b.free(kUnsupported); }},
+      {"error host-alloc", [](ProcessBuilder& b) { b.malloc_host(1024, kUnsupported); }},
+      {"error host-alloc",
+       [](ProcessBuilder& b) { b.call(Family::host_register, "cudaHostRegister", kUnsupported); }},
+      {"error lazy-load",
+       [](ProcessBuilder& b) { b.call(Family::module_load, "cuModuleLoadData", kUnsupported); }},
+      {"error sync-copy", [](ProcessBuilder& b) { b.copy(Memory::pageable, Memory::device, 4, kImplicit); }},
+      {"error default-stream", [](ProcessBuilder& b) { b.launch(0).result = kImplicit; }},
+      {"error nested-launch", [](ProcessBuilder& b) { b.replay(0x77).result = kUnsupported; }},
+      {"error foreign-event", [](ProcessBuilder& b) { b.wait(kStream, 7, 905); }},
+      {"error capture-merge", [](ProcessBuilder& b) { b.wait(kStream, 7, 902); }},
+      {"error capture-invalidated",
+       [](ProcessBuilder& b) { b.call(Family::other, "cudaFancyNewCall", kUnsupported); }},
+  };
+  for (const auto& test_case : cases) {
+    SCOPED_TRACE(test_case.rule);
+    TraceBuilder own;
+    ProcessBuilder& b = own.process();
+    b.at("step.cpp", 10, "capture");
+    b.begin_capture();
+    b.launch(kStream);
+    b.at("step.cpp", 50, "route");
+    test_case.make(b);
+    b.at("step.cpp", 90, "capture");
+    b.launch(kStream).result = kCaptureInvalidated;
+    b.end_capture(kStream, 0, kCaptureInvalidated);
+    b.end();
+    const auto report = own.report();
+    EXPECT_EQ(faults(report), Faults{std::string(test_case.rule) + " step.cpp:50 route"}) << text(report);
+    EXPECT_EQ(report.verdict, Verdict::fail);
+    EXPECT_EQ(report.violations.at(0).message.rfind("killed capture", 0), 0u) << text(report);
+  }
+}
+
+TEST_F(Window, WhatCudaAcceptsAndDrops) {
+  struct Case {
+    const char* rule;
+    void (*make)(ProcessBuilder&);
+  };
+  const Case cases[] = {
+      {"error sync-copy", [](ProcessBuilder& b) { b.copy(Memory::pageable, Memory::device, 4); }},
+      {"error sync-copy", [](ProcessBuilder& b) { b.copy(Memory::device, Memory::device, 4); }},
+      {"error sync-copy", [](ProcessBuilder& b) { b.set(64); }},
+      {"error default-stream", [](ProcessBuilder& b) { b.launch(0); }},
+      {"error default-stream",
+       [](ProcessBuilder& b) { b.copy_async(0, Memory::device, Memory::pageable, 64); }},
+      {"error escaped-work", [](ProcessBuilder& b) { b.launch(kSide); }},
+      {"error escaped-work",
+       [](ProcessBuilder& b) { b.copy_async(kSide, Memory::device, Memory::pinned, 64); }},
+      {"error wrong-device", [](ProcessBuilder& b) { b.launch(kSide).stream_device = 1; }},
+      {"error pageable-copy",
+       [](ProcessBuilder& b) {
+         b.copy_async(kStream, Memory::device, Memory::pageable, 4096, HostPlace::stack);
+       }},
+      {"error pageable-copy",
+       [](ProcessBuilder& b) {
+         b.copy_async(kStream, Memory::pageable, Memory::device, 4096, HostPlace::heap);
+       }},
+      {"warning host-node",
+       [](ProcessBuilder& b) { b.on_stream(Family::host_func, "cudaLaunchHostFunc", kStream); }},
+  };
+  for (const auto& test_case : cases) {
+    SCOPED_TRACE(test_case.rule);
+    TraceBuilder own;
+    ProcessBuilder& b = own.process();
+    b.at("step.cpp", 10, "capture");
+    b.begin_capture();
+    b.launch(kStream);
+    b.at("step.cpp", 50, "route");
+    test_case.make(b);
+    b.at("step.cpp", 90, "capture");
+    b.end_capture();
+    b.instantiate();
+    b.replay();
+    b.end();
+    const auto report = own.report();
+    EXPECT_EQ(faults(report), Faults{std::string(test_case.rule) + " step.cpp:50 route"}) << text(report);
+  }
+}
+
+TEST_F(Window, PageableCopySaysWhatReplaysWillDo) {
+  begin();
+  fault_line();
+  p.copy_async(kStream, Memory::device, Memory::pageable, 4096, HostPlace::stack);
+  end_alive(2);
+  const auto report = expect("error pageable-copy");
+  EXPECT_EQ(report.violations[0].message,
+            "copies 4096 bytes from a stack array that every replay will read again");
+  EXPECT_EQ(report.violations[0].bytes, 4096u);
+}
+
+TEST_F(Window, LegalCallsAreSilent) {
+  begin();
+  fault_line();
+  p.copy_async(kStream, Memory::device, Memory::pinned, 64);
+  p.copy_async(kStream, Memory::device, Memory::device, 64);
+  p.on_stream(Family::memset_async, "cudaMemsetAsync", kStream);
+  p.on_stream(Family::alloc_async, "cudaMallocAsync", kStream);
+  p.call(Family::event_create, "cudaEventCreate");
+  p.call(Family::stream_create, "cudaStreamCreateWithFlags");
+  p.call(Family::query, "cudaPointerGetAttributes");
+  p.call(Family::func_attribute, "cudaFuncSetAttribute");
+  p.on_stream(Family::capture_info, "cudaStreamIsCapturing", 0, kImplicit);
+  p.record(7, kStream);
+  p.wait(kSide, 7);
+  p.launch(kSide);
+  p.record(8, kSide);
+  p.wait(kStream, 8);
+  end_alive(5);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{}) << text(report);
+}
+
+TEST_F(Window, NestedCallsCountOnce) {
+  begin();
+  fault_line();
+  p.sync(kStream, kUnsupported);
+  p.on_stream(Family::stream_sync, "cuStreamSynchronize", kStream, kUnsupported).flags |= trace::kNested;
+  end_dead();
+  EXPECT_EQ(expect("error host-sync").violations[0].count, 1u);
+}
+
+TEST_F(Window, NeverLaunchedGivesNotesAtMost) {
+  begin();
+  fault_line();
+  p.launch(0);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture();
+  p.end();
+  expect("note default-stream");
+}
+
+TEST_F(Window, RelaxedAllocationByTheUserIsAWarning) {
+  begin(2);
+  fault_line();
+  p.malloc(1024);
+  end_alive();
+  expect("warning device-alloc");
+}
+
+TEST_F(Window, ItemIsOneFault) {
+  begin();
+  p.in_python("model/moe.py", 212, "route");
+  p.copy_async(kStream, Memory::pageable, Memory::device, 4, HostPlace::stack);
+  p.sync(kStream, kUnsupported);
+  end_dead();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error host-sync model/moe.py:212 route"}) << text(report);
+  EXPECT_EQ(report.violations[0].details.at("copy"), "4 bytes from the device (cudaMemcpyAsync)");
+}
+
+TEST_F(Window, ALaterIndependentFaultIsStillNamed) {
+  begin();
+  fault_line();
+  p.sync(kStream, kUnsupported);
+  p.at("step.cpp", 60, "route");
+  p.malloc(64, kUnsupported);
+  end_dead();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report),
+            (Faults{"error device-alloc step.cpp:60 route", "error host-sync step.cpp:50 route"}));
+}
+
+TEST_F(Window, EmptyGraphWhoseWorkWentElsewhereIsOneFault) {
+  p.at("step.cpp", 10, "capture");
+  p.begin_capture();
+  fault_line();
+  p.launch(kSide);
+  p.at("step.cpp", 51, "route");
+  p.launch(kSide);
+  end_alive(0);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error empty-graph step.cpp:50 route"}) << text(report);
+  EXPECT_EQ(report.coverage.captures_empty, 1u);
+}
+
+TEST_F(Window, EmptyGraphOnTheLegacyStreamIsDefaultStream) {
+  p.at("step.cpp", 10, "capture");
+  p.begin_capture();
+  fault_line();
+  p.launch(0);
+  end_alive(0);
+  EXPECT_EQ(faults(trace.report()), Faults{"error default-stream step.cpp:50 route"});
+}
+
+TEST_F(Window, EmptyGraphWithoutWorkIsANote) {
+  p.at("step.cpp", 10, "capture");
+  p.begin_capture();
+  p.at("step.cpp", 50, "route");
+  p.end_capture(kStream, 0);
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"note empty-graph step.cpp:50 route"}) << text(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+}
+
+TEST_F(Window, UnjoinedStreamNamesTheFork) {
+  begin();
+  p.record(7, kStream);
+  fault_line();
+  p.wait(kSide, 7);
+  p.at("step.cpp", 60, "side");
+  p.launch(kSide);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kStream, 0, 904);
+  p.end();
+  const auto report = expect("error unjoined-stream");
+  EXPECT_NE(report.violations[0].message.find("never joined"), std::string::npos);
+}
+
+TEST_F(Window, WorkAfterTheJoinIsUnjoined) {
+  begin();
+  p.record(7, kStream);
+  fault_line();
+  p.wait(kSide, 7);
+  p.record(8, kSide);
+  p.wait(kStream, 8);
+  p.launch(kSide);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kStream, 0, 904);
+  p.end();
+  expect("error unjoined-stream");
+}
+
+TEST_F(Window, OnlyTheStreamThatIsNotJoinedIsNamed) {
+  constexpr uint64_t kThird = 0x3000;
+  begin();
+  p.record(7, kStream);
+  p.at("step.cpp", 40, "joined");
+  p.wait(kThird, 7);
+  p.launch(kThird);
+  p.record(8, kThird);
+  p.wait(kStream, 8);
+  fault_line();
+  p.wait(kSide, 7);
+  p.launch(kSide);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kStream, 0, 904);
+  p.end();
+  expect("error unjoined-stream");
+}
+
+TEST_F(Window, ForeignEventShowsWhereItWasRecorded) {
+  p.at("warm.cpp", 5, "prefetch");
+  p.record(7, kSide);
+  begin();
+  fault_line();
+  p.wait(kStream, 7, 905);
+  end_dead();
+  const auto report = expect("error foreign-event");
+  EXPECT_EQ(report.violations[0].details.at("recorded at"), "warm.cpp:5");
+}
+
+TEST_F(Window, RetryAtTheSameSiteMakesItANote) {
+  begin();
+  fault_line();
+  p.malloc(64, kUnsupported);
+  end_dead();
+  begin();
+  end_alive();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"note device-alloc step.cpp:50 route"}) << text(report);
+  EXPECT_EQ(report.verdict, Verdict::pass);
+}
+
+TEST_F(Window, ACaptureThatFailsBetweenReplaysOfItsSiteStaysAnError) {
+  begin();
+  end_alive();
+  begin();
+  fault_line();
+  p.malloc(64, kUnsupported);
+  end_dead();
+  p.replay();
+  begin();
+  end_alive();
+  EXPECT_EQ(faults(trace.report()), Faults{"error device-alloc step.cpp:50 route"});
+}
+
+TEST_F(Window, ScopedAllowSuppresses) {
+  begin();
+  fault_line();
+  p.mark(trace::MarkOp::allow_begin, "host-sync", "a test that expects it");
+  p.sync(kStream, kUnsupported);
+  p.mark(trace::MarkOp::allow_end);
+  end_dead();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error host-sync step.cpp:50 route (suppressed)"}) << text(report);
+  EXPECT_EQ(report.violations[0].suppressed->origin, "capgate_allow");
+  EXPECT_EQ(report.violations[0].suppressed->reason, "a test that expects it");
+}
+
+TEST_F(Window, AnotherThreadsMallocKillsAGlobalCapture) {
+  begin();
+  p.thread(200);
+  p.name_thread("loader");
+  fault_line();
+  p.malloc(64, kUnsupported);
+  p.thread(100);
+  end_dead();
+  const auto report = expect("error cross-thread-call");
+  EXPECT_NE(report.violations[0].message.find("loader"), std::string::npos) << text(report);
+}
+
+TEST_F(Window, AnotherThreadThatBrokeNothingGivesOneNote) {
+  begin();
+  p.thread(200);
+  fault_line();
+  p.event_query(7);
+  p.at("step.cpp", 51, "route");
+  p.event_query(7);
+  p.thread(100);
+  end_alive();
+  expect("note cross-thread-call");
+}
+
+TEST_F(Window, AnotherThreadWithItsModeExchangedIsSilent) {
+  begin();
+  p.thread(200);
+  for (const uint8_t mode : {1, 2}) {
+    p.thread_mode(mode);
+    p.event_query(7);
+    p.malloc(64);
+  }
+  p.thread(100);
+  p.thread_mode(0);
+  end_alive();
+  EXPECT_EQ(faults(trace.report()), Faults{});
+}
+
+TEST_F(Window, AnotherThreadIsSilentForAThreadLocalCapture) {
+  begin(1);
+  p.thread(200);
+  p.malloc(64);
+  p.event_query(7);
+  p.launch(kSide);
+  p.thread(100);
+  end_alive();
+  EXPECT_EQ(faults(trace.report()), Faults{});
+}
+
+TEST_F(Window, AThreadThatWorksOnTheCaptureBelongsToIt) {
+  begin();
+  p.thread(200);
+  p.at("step.cpp", 30, "helper");
+  p.launch(kStream);
+  fault_line();
+  p.launch(kSide);
+  p.thread(100);
+  end_alive(2);
+  expect("error escaped-work");
+}
+
+TEST_F(Window, TwoCapturesAtOnceAreToldApart) {
+  begin(1);
+  p.thread(200);
+  p.at("other.cpp", 10, "capture");
+  p.begin_capture(kSide, 1);
+  p.launch(kSide);
+  p.at("step.cpp", 50, "route");
+  p.sync(kSide, kUnsupported);
+  p.end_capture(kSide, 0, kCaptureInvalidated);
+  p.thread(100);
+  end_alive();
+  const auto report = expect("error host-sync");
+  EXPECT_EQ(report.coverage.captures_completed, 1u);
+  EXPECT_EQ(report.coverage.captures_failed, 1u);
+}
+
+TEST_F(Window, NoKnownCulpritIsCaptureInvalidatedAtTheEnd) {
+  begin();
+  fault_line();
+  p.end_capture(kStream, 0, kCaptureInvalidated);
+  p.end();
+  expect("error capture-invalidated");
+}
+
+TEST_F(Window, ACaptureThatCannotBegin) {
+  fault_line();
+  p.begin_capture(0, 0, kUnsupported);
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error capture-invalidated step.cpp:50 route"}) << text(report);
+}
+
+TEST_F(Window, LazyLoadInALaunchIsOneNote) {
+  begin();
+  fault_line();
+  const uint64_t seq = p.launch(kStream, "cold").h.seq;
+  p.object(trace::RecordType::module_load, trace::ObjectOp::loaded, 0x55, 0, seq);
+  p.at("step.cpp", 51, "route");
+  const uint64_t second = p.launch(kStream, "cold2").h.seq;
+  p.object(trace::RecordType::module_load, trace::ObjectOp::loaded, 0x56, 0, second);
+  end_alive(3);
+  EXPECT_EQ(expect("note lazy-load").violations[0].count, 2u);
+}
+
+TEST_F(Window, NodesAndEdgesAreListed) {
+  begin();
+  const uint64_t second = p.launch(kStream, "second").h.seq;
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kStream, 2);
+  p.node(kGraph, 0x31, 0, second - 2, "first");
+  p.node(kGraph, 0x32, 0, second, "second");
+  p.edge(kGraph, 0x31, 0x32);
+  p.instantiate();
+  p.replay();
+  p.end();
+  const auto report = trace.report();
+  ASSERT_EQ(report.captures.size(), 1u);
+  ASSERT_EQ(report.captures[0].nodes.size(), 2u);
+  EXPECT_EQ(report.captures[0].nodes[1].name, "second");
+  EXPECT_TRUE(report.captures[0].straight_line);
+  EXPECT_EQ(report.captures[0].mode, "global");
+  EXPECT_EQ(report.captures[0].replays, 1u);
+}
+
+}  // namespace
+}  // namespace capgate::test
