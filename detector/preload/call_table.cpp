@@ -199,7 +199,8 @@ void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family, bool alway
   shape = {};
   shape.family = uint8_t(family);
   shape.flags = always ? kAlways : kWindow;
-  shape.copy_kind = cudaMemcpyDefault;
+  const bool copy = family == trace::Family::memcpy_sync || family == trace::Family::memcpy_async;
+  shape.copy_kind = copy ? uint8_t(cudaMemcpyDefault) : 255;
   shape.multiplier = 1;
 }
 

@@ -172,7 +172,9 @@ Attach subscribe(CUpti_CallbackFunc callback, char* detail, size_t detail_size) 
   g_subscriber = nullptr;
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED) {
     holder[sizeof(holder) - 1] = 0;
-    copy(detail, detail_size, holder[0] != 0 ? holder : "another tool");
+    const char* name =
+        strncmp(holder, "CUPTI for ", 10) == 0 ? holder + 10 : holder;  // CUPTI puts that before a name
+    copy(detail, detail_size, *name != 0 ? name : "another tool");
     return Attach::held;
   }
   const char* text = nullptr;

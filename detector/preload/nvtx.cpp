@@ -243,15 +243,31 @@ nvtxStringHandle_t register_w(nvtxDomainHandle_t domain, const wchar_t* text) {
                             Message(text).c_str()));
 }
 
-// Puts our function in and keeps what the earlier tool had put there.
-template <class F>
-void take(NvtxFunctionTable table, unsigned size, unsigned id, F ours, F& next) {
-  if (id >= size || table[id] == nullptr) return;
-  auto* slot = reinterpret_cast<F*>(table[id]);
-  if (*slot == ours) return;
-  next = *slot;
-  *slot = ours;
-}
+// One module's table, and what stood in it before any tool came: NVTX's own first-call stubs, which must not
+// be called on.
+class Table {
+ public:
+  Table(const NvtxExportTableCallbacks& exported, NvtxCallbackModule module) {
+    if (exported.GetModuleFunctionTable(module, &slots_, &size_) == 0 || slots_ == nullptr) size_ = 0;
+    if (size_ > kMaxSlots) size_ = kMaxSlots;
+    for (unsigned i = 0; i < size_; ++i) stubs_[i] = slots_[i] != nullptr ? *slots_[i] : nullptr;
+  }
+
+  // Puts our function in and keeps what an earlier tool had put there.
+  template <class F>
+  void take(unsigned id, F ours, F& next) {
+    if (id >= size_ || slots_[id] == nullptr) return;
+    if (*slots_[id] == reinterpret_cast<NvtxFunctionPointer>(ours)) return;
+    if (*slots_[id] != stubs_[id]) next = reinterpret_cast<F>(*slots_[id]);
+    *slots_[id] = reinterpret_cast<NvtxFunctionPointer>(ours);
+  }
+
+ private:
+  static constexpr unsigned kMaxSlots = 32;
+  NvtxFunctionTable slots_ = nullptr;
+  unsigned size_ = 0;
+  NvtxFunctionPointer stubs_[kMaxSlots] = {};
+};
 
 // The tool before us, if there was one.
 void call_next_tool(NvtxGetExportTableFunc_t get_table) {
@@ -270,35 +286,26 @@ void call_next_tool(NvtxGetExportTableFunc_t get_table) {
 }
 
 int initialise(NvtxGetExportTableFunc_t get_table) {
-  call_next_tool(get_table);
   const auto* exported = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (exported == nullptr) return 0;
-  // What an earlier tool left in the slots is called on; without one the slots hold NVTX's own first-call
-  // stubs, which must not be called again.
-  Next stubs{};
-  Next& next = *setting("CAPGATE_NEXT_NVTX_INJECTION") != 0 ? g_next : stubs;
-  NvtxFunctionTable table = nullptr;
-  unsigned size = 0;
-  if (exported->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) != 0 && table != nullptr) {
-    take(table, size, NVTX_CBID_CORE_RangePushEx, push_ex, next.push_ex);
-    take(table, size, NVTX_CBID_CORE_RangePushA, push_a, next.push_a);
-    take(table, size, NVTX_CBID_CORE_RangePushW, push_w, next.push_w);
-    take(table, size, NVTX_CBID_CORE_RangePop, pop, next.pop);
-    take(table, size, NVTX_CBID_CORE_RangeStartEx, start_ex, next.start_ex);
-    take(table, size, NVTX_CBID_CORE_RangeStartA, start_a, next.start_a);
-    take(table, size, NVTX_CBID_CORE_RangeStartW, start_w, next.start_w);
-    take(table, size, NVTX_CBID_CORE_RangeEnd, end, next.end);
-  }
-  if (exported->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) != 0 && table != nullptr) {
-    take(table, size, NVTX_CBID_CORE2_DomainRangePushEx, domain_push, next.domain_push);
-    take(table, size, NVTX_CBID_CORE2_DomainRangePop, domain_pop, next.domain_pop);
-    take(table, size, NVTX_CBID_CORE2_DomainRangeStartEx, domain_start, next.domain_start);
-    take(table, size, NVTX_CBID_CORE2_DomainRangeEnd, domain_end, next.domain_end);
-    take(table, size, NVTX_CBID_CORE2_DomainCreateA, create_domain_a, next.domain_create_a);
-    take(table, size, NVTX_CBID_CORE2_DomainCreateW, create_domain_w, next.domain_create_w);
-    take(table, size, NVTX_CBID_CORE2_DomainRegisterStringA, register_a, next.register_a);
-    take(table, size, NVTX_CBID_CORE2_DomainRegisterStringW, register_w, next.register_w);
-  }
+  Table core(*exported, NVTX_CB_MODULE_CORE), core2(*exported, NVTX_CB_MODULE_CORE2);
+  call_next_tool(get_table);
+  core.take(NVTX_CBID_CORE_RangePushEx, push_ex, g_next.push_ex);
+  core.take(NVTX_CBID_CORE_RangePushA, push_a, g_next.push_a);
+  core.take(NVTX_CBID_CORE_RangePushW, push_w, g_next.push_w);
+  core.take(NVTX_CBID_CORE_RangePop, pop, g_next.pop);
+  core.take(NVTX_CBID_CORE_RangeStartEx, start_ex, g_next.start_ex);
+  core.take(NVTX_CBID_CORE_RangeStartA, start_a, g_next.start_a);
+  core.take(NVTX_CBID_CORE_RangeStartW, start_w, g_next.start_w);
+  core.take(NVTX_CBID_CORE_RangeEnd, end, g_next.end);
+  core2.take(NVTX_CBID_CORE2_DomainRangePushEx, domain_push, g_next.domain_push);
+  core2.take(NVTX_CBID_CORE2_DomainRangePop, domain_pop, g_next.domain_pop);
+  core2.take(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start, g_next.domain_start);
+  core2.take(NVTX_CBID_CORE2_DomainRangeEnd, domain_end, g_next.domain_end);
+  core2.take(NVTX_CBID_CORE2_DomainCreateA, create_domain_a, g_next.domain_create_a);
+  core2.take(NVTX_CBID_CORE2_DomainCreateW, create_domain_w, g_next.domain_create_w);
+  core2.take(NVTX_CBID_CORE2_DomainRegisterStringA, register_a, g_next.register_a);
+  core2.take(NVTX_CBID_CORE2_DomainRegisterStringW, register_w, g_next.register_w);
   if (!g_nvtx_seen.exchange(true) && trace_live()) {
     if (ThreadState* thread = this_thread(); thread != nullptr && !thread->busy) {
       Busy busy(*thread);

@@ -1,0 +1,103 @@
+#include "tests/unit/preload/audited.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace capgate::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shell_word(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Folders {
+  std::vector<fs::path> made;
+  ~Folders() {
+    std::error_code ignored;
+    for (const auto& path : made) fs::remove_all(path, ignored);
+  }
+};
+
+}  // namespace
+
+std::string fresh_folder() {
+  static Folders folders;
+  std::string pattern = (fs::temp_directory_path() / "capgate-preload-XXXXXX").string();
+  const char* made = mkdtemp(pattern.data());
+  if (made == nullptr) return {};
+  folders.made.emplace_back(made);
+  return made;
+}
+
+const trace::RawTrace& Audited::only() const {
+  static const trace::RawTrace kNone;
+  return traces.size() == 1 ? traces.front() : kNone;
+}
+
+Audited run_audited(const std::string& scenario, const Options& options) {
+  const std::string folder = fresh_folder();
+  std::map<std::string, std::string> env = {
+      {"CAPGATE_TRACE_DIR", folder + "/traces"},
+      {"CAPGATE_CUPTI_HINTS", FAKE_FOLDER},
+      {"CAPGATE_REGIONS", "decode*"},
+      {"LD_LIBRARY_PATH", FAKE_FOLDER},
+      {"CUDA_INJECTION64_PATH", PRELOAD_LIBRARY},
+      {"NVTX_INJECTION64_PATH", PRELOAD_LIBRARY},
+      {"CAPGATE_PRELOAD", PRELOAD_LIBRARY},
+  };
+  if (options.preload) env["LD_PRELOAD"] = PRELOAD_LIBRARY;
+  for (const auto& [name, value] : options.env) env[name] = value;
+  fs::create_directory(folder + "/traces");
+  std::string line = options.shell_prefix + " exec env";
+  for (const auto& [name, value] : env) line += " " + shell_word(name + "=" + value);
+  const std::vector<std::string> command =
+      options.command.empty() ? std::vector<std::string>{FAKE_PROGRAM, scenario} : options.command;
+  for (const auto& word : command) line += " " + shell_word(word);
+  line += " >" + shell_word(folder + "/out") + " 2>" + shell_word(folder + "/err");
+  Audited result;
+  const int status = std::system(("bash -c " + shell_word(line)).c_str());
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.err = read_text(folder + "/err");
+  for (const auto& entry : fs::directory_iterator(folder + "/traces"))
+    result.files.push_back(entry.path().string());
+  std::sort(result.files.begin(), result.files.end());
+  for (const auto& file : result.files) {
+    auto read = trace::read_raw_trace(file);
+    if (read) result.traces.push_back(std::move(*read));
+  }
+  return result;
+}
+
+std::vector<trace::CallRecord> calls(const trace::RawTrace& trace, const std::string& name) {
+  std::vector<trace::CallRecord> out;
+  for (const auto& record : trace.records) {
+    if (record.type() != trace::RecordType::call) continue;
+    const auto& call = record.as<trace::CallRecord>();
+    if (name.empty() || trace.text(call.name) == name) out.push_back(call);
+  }
+  return out;
+}
+
+uint64_t counter(const trace::RawTrace& trace, const std::string& name) {
+  uint64_t total = 0;
+  for (const auto& record : records<trace::CounterRecord>(trace, trace::RecordType::counter))
+    if (trace.text(record.name) == name) total += record.value;
+  return total;
+}
+
+}  // namespace capgate::test
