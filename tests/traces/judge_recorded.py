@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Judges every recorded trace again: the report must be the committed one, byte for byte, and what the source expects.
+
+A trace lies under the name of its program, as `tests/corpus/expect.py list` gives it: cpp/masked_count.faulty.cgtrace, and
+beside it cpp/masked_count.faulty.json, the report that the audit on the GPU wrote. Ends with 77 when nothing is recorded.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "corpus"))
+
+from expectations.judge import judge
+from expectations.programs import ROOT, programs
+from expectations.source import read_expected
+
+MOST_BYTES = 12 << 20
+NOTHING_RECORDED = 77
+
+
+def first_difference(old, new):
+    for number, (a, b) in enumerate(zip(old.splitlines(), new.splitlines()), start=1):
+        if a != b:
+            return f"line {number}: committed {a.strip()[:120]}, now {b.strip()[:120]}"
+    return f"{len(old.splitlines())} lines committed, {len(new.splitlines())} now"
+
+
+def judge_trace(capgate, trace, program):
+    """What is wrong with one trace, one sentence each."""
+    committed = trace.with_suffix(".json")
+    if program is None:
+        return [f"{trace}: no program of that name in the corpus"]
+    if not committed.exists():
+        return [f"{trace}: its report {committed.name} is not committed"]
+    analyzed = subprocess.run([capgate, "analyze", str(trace), "--out", "-"], capture_output=True, timeout=120)
+    if analyzed.returncode not in (0, 1, 2, 3) or not analyzed.stdout:
+        return [f"{trace}: capgate analyze: {analyzed.stderr.decode(errors='replace').strip()}"]
+    complaints = []
+    old, new = committed.read_bytes(), analyzed.stdout
+    if old != new:
+        complaints.append(f"{trace}: another report, {first_difference(old.decode(), new.decode())}")
+    expected = read_expected(ROOT / program["source"], program["variant"])
+    complaints += [f"{trace}: {text}" for text in judge(json.loads(new), expected)]
+    return complaints
+
+
+def judge_all(capgate, folder, known):
+    traces = sorted(folder.rglob("*.cgtrace"))
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.suffix in (".cgtrace", ".json"))
+    complaints = []
+    if size > MOST_BYTES:
+        complaints.append(f"{folder}: {size / (1 << 20):.1f} MiB of recordings, at most {MOST_BYTES >> 20}")
+    with ThreadPoolExecutor(2) as pool:
+        names = [str(trace.relative_to(folder).with_suffix("")) for trace in traces]
+        for found in pool.map(lambda pair: judge_trace(capgate, pair[0], known.get(pair[1])), zip(traces, names)):
+            complaints += found
+    return traces, complaints
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--capgate", required=True)
+    parser.add_argument("--traces", type=Path, default=HERE)
+    options = parser.parse_args()
+    known = {program["name"]: program for program in programs("build")}
+    traces, complaints = judge_all(options.capgate, options.traces, known)
+    if not traces:
+        print(f"{options.traces}: no trace is recorded")
+        return NOTHING_RECORDED
+    print("\n".join(complaints))
+    print(f"{len(traces)} traces judged, {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What the judging of recorded traces has to notice, with a program that plays `capgate analyze`."""
+
+import json
+import os
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import judge_recorded
+
+PASS = json.dumps({"verdict": "pass", "violations": []})
+ANALYZE = f"""#!{sys.executable}
+import sys
+text = open(sys.argv[2]).read()
+if text == "broken":
+    sys.exit("no trace")
+print(text, end="")
+"""
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.traces = Path(folder.name) / "traces"
+        (self.traces / "cpp").mkdir(parents=True)
+        self.capgate = os.path.join(folder.name, "capgate")
+        Path(self.capgate).write_text(ANALYZE)
+        os.chmod(self.capgate, stat.S_IRWXU)
+        self.known = {p["name"]: p for p in judge_recorded.programs("build")}
+
+    def record(self, trace, report, name="cpp/masked_count.clean"):
+        (self.traces / f"{name}.cgtrace").write_text(trace)
+        if report is not None:
+            (self.traces / f"{name}.json").write_text(report)
+
+    def complaints(self):
+        return judge_recorded.judge_all(self.capgate, self.traces, self.known)[1]
+
+    def test_as_recorded(self):
+        self.record(PASS, PASS)
+        self.assertEqual(self.complaints(), [])
+
+    def test_one_byte_differs(self):
+        self.record(PASS, PASS + " ")
+        self.assertRegex(self.complaints()[0], "another report, line 1")
+
+    def test_same_bytes_but_not_what_the_source_expects(self):
+        self.record(PASS, PASS, "cpp/masked_count.faulty")
+        self.assertTrue(any("missing: error sync-copy" in c for c in self.complaints()))
+
+    def test_report_missing_program_unknown_trace_unreadable(self):
+        self.record(PASS, None)
+        self.assertRegex(self.complaints()[0], "is not committed")
+        self.record(PASS, PASS)
+        self.record(PASS, PASS, "cpp/nobody.clean")
+        self.assertRegex(self.complaints()[0], "no program of that name")
+        (self.traces / "cpp/nobody.clean.cgtrace").unlink()
+        self.record("broken", PASS)
+        self.assertRegex(self.complaints()[0], "capgate analyze: no trace")
+
+    def test_too_large(self):
+        self.record(PASS, PASS)
+        with open(self.traces / "cpp/large.json", "wb") as file:
+            file.truncate(judge_recorded.MOST_BYTES)
+        self.assertRegex(self.complaints()[0], "MiB of recordings")
+
+
+if __name__ == "__main__":
+    unittest.main()
