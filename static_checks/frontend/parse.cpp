@@ -180,8 +180,9 @@ void visit_inclusion(CXFile file, CXSourceLocation* stack, unsigned depth, CXCli
   if (depth > 0)
     if (const Position from = expansion(stack[0]); from.file)
       included.folder = parent_directory(inclusions.unit.path_of(from.file));
-  const CXSourceLocation start = clang_getLocationForOffset(inclusions.unit.tu, file, 0);
-  included.user = included.user || inclusions.unit.is_user(start);
+  // libclang searches long for a location in a file: asked only where it decides.
+  if (!included.user && inclusions.unit.is_in_root(file))
+    included.user = inclusions.unit.is_user(clang_getLocationForOffset(inclusions.unit.tu, file, 0));
   inclusions.list.push_back(std::move(included));
 }
 

@@ -40,6 +40,9 @@ struct Unit {
   bool is_user(CXSourceLocation location) const;
   bool is_user(CXCursor cursor) const { return is_user(clang_getCursorLocation(cursor)); }
 
+  // Below the root and in no foreign folder; whether the file is a system header is not asked.
+  bool is_in_root(CXFile file) const { return known(file).user; }
+
   // The parser's first trouble inside the cursor's extent, or nullptr. A function with trouble is "not
   // analysed".
   const ParseTrouble* trouble_in(CXCursor function) const;

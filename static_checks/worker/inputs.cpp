@@ -38,6 +38,16 @@ std::string folder_part(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
+// Of the bytes that the parser read. A file that has not changed since before the parse is the same on disk,
+// where it is found faster: libclang searches all its locations for each file.
+std::string digest_of(const Unit& unit, const IncludedFile& file, const FileStamp& stamp) {
+  if (stamp.size >= 0)
+    if (const Result<std::string> text = read_file(file.path)) return content_digest(*text);
+  size_t size = 0;
+  const char* text = clang_getFileContents(unit.tu, file.file, &size);
+  return content_digest(text ? std::string_view(text, size) : std::string_view());
+}
+
 }  // namespace
 
 Inputs record_inputs(const Unit& unit, const UnitCommand& command, int64_t since_ns) {
@@ -51,10 +61,8 @@ Inputs record_inputs(const Unit& unit, const UnitCommand& command, int64_t since
         is_below(file.folder + "/x", unit.root))
       searched.push_back(file.folder);  // where a quoted name is looked for first
     if (!read.insert(file.path).second) continue;
-    size_t size = 0;
-    const char* text = clang_getFileContents(unit.tu, file.file, &size);
-    inputs.files.push_back({file.path, file.user, settled_stamp(file.path, since_ns),
-                            content_digest(text ? std::string_view(text, size) : std::string_view())});
+    const FileStamp stamp = settled_stamp(file.path, since_ns);
+    inputs.files.push_back({file.path, file.user, stamp, digest_of(unit, file, stamp)});
     const std::string name = asked_name(file.path, command);
     names_in[folder_part(name)].insert(file_name(name));
   }
