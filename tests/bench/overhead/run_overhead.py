@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""What the audit costs the program, as ratios measured in one run.
+
+    run_overhead.py --library libcapgate_preload.so --program overhead [--pairs 12] [--json FILE] [--check]
+
+Each pair is one process with the library and one without, in turn, so that a drift of the clock hits both. Prints the
+median ratio of each case with an interval of 95 % (of the median, from the pairs' order statistics), the limit, and the
+memory that the library adds. --check: exit 1 when a median is above its limit.
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# case: (arguments of the C++ program or of the script, limit of the ratio, what it is)
+CASES = {
+    "launch": ("program", ["launch"], 1.10, "kernel launch outside regions"),
+    "replay": ("program", ["replay"], 1.03, "replay of a graph of 500 kernels"),
+    "step": ("program", ["step"], 1.50, "marked step of 500 kernels of 5 us"),
+    "region": ("program", ["region"], None, "marked step of 500 empty kernels (worst case)"),
+    "torch": ("script", ["eager"], 1.05, "PyTorch eager step"),
+    "torch-region": ("script", ["region"], 1.50, "PyTorch eager step, marked"),
+}
+MEMORY_LIMIT_MB = 64
+
+
+def run(command, library, trace):
+    env = dict(os.environ)
+    for name in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):
+        env.pop(name, None)
+    if library:
+        env.update(LD_PRELOAD=library, CUDA_INJECTION64_PATH=library, NVTX_INJECTION64_PATH=library,
+                   CAPGATE_PRELOAD=library, CAPGATE_TRACE_DIR=trace)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def median_interval(values):
+    """The median and the order statistics that hold it with 95 % (binomial)."""
+    values = sorted(values)
+    n = len(values)
+    low = 0
+    while low + 1 < n / 2 and sum(math.comb(n, i) for i in range(low + 2)) / 2**n <= 0.025:
+        low += 1
+    return statistics.median(values), values[low], values[n - 1 - low]
+
+
+def measure(command, library, pairs):
+    ratios, plain_us, audited_us, added_mb = [], [], [], []
+    trace = tempfile.mkdtemp(prefix="capgate-overhead-")
+    try:
+        run(command, None, trace)  # warm the file cache
+        for i in range(pairs):
+            order = (None, library) if i % 2 == 0 else (library, None)
+            results = {which: run(command, which, trace) for which in order}
+            ratios.append(results[library]["us"] / results[None]["us"])
+            plain_us.append(results[None]["us"])
+            audited_us.append(results[library]["us"])
+            added_mb.append((results[library]["rss_kb"] - results[None]["rss_kb"]) / 1024)
+            for name in os.listdir(trace):
+                os.unlink(os.path.join(trace, name))
+    finally:
+        shutil.rmtree(trace, ignore_errors=True)
+    median, low, high = median_interval(ratios)
+    return {"ratio": median, "low": low, "high": high, "plain_us": statistics.median(plain_us),
+            "audited_us": statistics.median(audited_us), "added_mb": statistics.median(added_mb), "pairs": pairs}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--program", help="the built tests/bench/overhead/overhead.cu")
+    parser.add_argument("--cases", default="", help="comma-separated; default: all that can run")
+    parser.add_argument("--pairs", type=int, default=12)
+    parser.add_argument("--json")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    library = os.path.abspath(options.library)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "overhead_torch.py")
+    wanted = options.cases.split(",") if options.cases else list(CASES)
+    has_torch = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode == 0
+    report, bad = {}, []
+    print(f"{'case':<14}{'ratio':>8}  {'95 % of the median':<20}{'limit':>7}{'plain us':>12}{'audited us':>12}{'+MiB':>8}")
+    for name in wanted:
+        kind, arguments, limit, text = CASES[name]
+        if kind == "program" and not options.program:
+            continue
+        if kind == "script" and not has_torch:
+            print(f"{name:<14} skipped: this Python has no torch")
+            continue
+        command = [os.path.abspath(options.program)] if kind == "program" else [sys.executable, script]
+        result = measure(command + arguments, library, options.pairs)
+        result["limit"] = limit
+        result["what"] = text
+        report[name] = result
+        print(f"{name:<14}{result['ratio']:>8.3f}  {result['low']:.3f} - {result['high']:<12.3f}"
+              f"{limit if limit else '-':>7}{result['plain_us']:>12.2f}{result['audited_us']:>12.2f}"
+              f"{result['added_mb']:>8.1f}", flush=True)
+        if limit and result["ratio"] > limit:
+            bad.append(f"{name}: {result['ratio']:.3f} is above {limit}")
+        if result["added_mb"] > MEMORY_LIMIT_MB:
+            bad.append(f"{name}: {result['added_mb']:.0f} MiB more memory, above {MEMORY_LIMIT_MB}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(report, file, indent=1)
+    for line in bad:
+        print("over the limit: " + line, file=sys.stderr)
+    return 1 if options.check and bad else 0
+
+
+sys.exit(main())
