@@ -23,6 +23,7 @@ namespace {
 
 using trace::CallRecord;
 
+constexpr uint32_t kDriver = CUPTI_CB_DOMAIN_DRIVER_API, kRuntime = CUPTI_CB_DOMAIN_RUNTIME_API;
 constexpr uint32_t kStacksOutside = 1000;  // a family, outside everything judged
 constexpr uint32_t kRecordsOutside = 100000;
 constexpr uint32_t kPollsInARow = 64;
@@ -43,14 +44,16 @@ uint32_t call_name(ThreadState& thread, uint32_t domain, uint32_t cbid, const ch
   return id;
 }
 
-// A frame whose ids went off meanwhile may never see its exit. Better to call a nested call outermost than
-// the reverse.
-void drop_stale_frames(ThreadState& thread) {
-  if (thread.depth == 0) return;
+// Frames whose exit will not come: their ids went off meanwhile, or the program left the call some other way.
+// Better to call a nested call outermost than the reverse, which would hide everything after it.
+void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
   const uint32_t epoch = window_epoch();
   for (uint32_t i = 0; i < thread.depth; ++i) {
     const Frame& frame = thread.frames[i];
-    if (frame.epoch == epoch || (frame.shape->flags & kWindow) == 0) continue;
+    const bool switched_off = frame.epoch != epoch && (frame.shape->flags & kWindow) != 0;
+    // The runtime calls the driver and never the other way round.
+    const bool impossible = here >= frame.depth || (domain == kRuntime && frame.domain == kDriver);
+    if (!switched_off && !impossible) continue;
     thread.depth = i;
     return;
   }
@@ -184,6 +187,17 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
   return record;
 }
 
+// What the runtime's callback did not tell of a launch and the driver's does.
+void complete_launch(ThreadState& thread, CallRecord& record, const CallShape& shape,
+                     const CUpti_CallbackData& call) {
+  if (record.label == 0) record.label = intern(thread, call.symbolName);
+  if (record.grid[0] != 0) return;
+  Operands operands;
+  read_operands(shape, call.functionParams, operands);
+  memcpy(record.grid, operands.grid, sizeof(record.grid));
+  memcpy(record.block, operands.block, sizeof(record.block));
+}
+
 void tell_death(ThreadState& thread, const OpenCapture& capture, const char* name, int32_t result) {
   char native[256], python[512];
   describe_caller(native, sizeof(native));
@@ -261,7 +275,8 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
 void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call) {
   const CallShape* shape = call_shape(domain, cbid);
   if (shape == nullptr) return;
-  drop_stale_frames(thread);
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  drop_stale_frames(thread, domain, here);
   if (thread.depth >= kMaxFrames) return;
   const bool nested = thread.depth > 0;
   Frame& frame = thread.frames[thread.depth++];
@@ -271,10 +286,14 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   frame.domain = domain;
   frame.cbid = cbid;
   frame.correlation = call.correlationId;
+  frame.depth = here;
   frame.epoch = window_epoch();
   if (nested) {
     const Frame& outer = thread.frames[0];
     frame.judged = outer.judged;
+    if (family == Family::launch && outer.record != nullptr &&
+        outer.record->family == uint16_t(Family::launch))
+      complete_launch(thread, *outer.record, *shape, call);
     if (!outer.judged || !nested_tells(outer.shape->kind(), family)) return;
   } else {
     frame.judged = is_judged(thread, family);

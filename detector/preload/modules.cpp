@@ -87,8 +87,8 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
     const uint64_t from = info->dlpi_addr + segment.p_vaddr;
     if (from < low) low = from;
     if (from + segment.p_memsz > high) high = from + segment.p_memsz;
-    if ((segment.p_flags & PF_X) != 0 && end == 0) {
-      start = from;
+    if ((segment.p_flags & PF_X) != 0) {
+      if (end == 0) start = from;
       end = from + segment.p_memsz;
     }
   }

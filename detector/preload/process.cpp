@@ -202,7 +202,6 @@ void attach() {
   if (!g_handlers_made) {
     g_handlers_made = true;
     atexit(at_exit);
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
   }
   write_strings(*thread);
   write_process_facts(*thread);
@@ -240,6 +239,10 @@ void call_next_tool() {
 }
 
 }  // namespace
+
+void prepare_for_forks() {
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
 
 void give_up(ThreadState& thread, const char* what, const char* why) {
   Text text;

@@ -14,6 +14,9 @@ void give_up(ThreadState& thread, const char* what, const char* why);
 // limited.
 void after_call(ThreadState& thread, bool has_context);
 
+// Once, before the first lock of the library can be held while the program forks.
+void prepare_for_forks();
+
 // For CAPGATE_UNTIL.
 void note_capture_done(ThreadState& thread, bool success);
 void note_replay(ThreadState& thread);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "detector/preload/process.h"
 #include "detector/preload/strings.h"
 #include "detector/preload/sys.h"
 #include "detector/preload/trace_file.h"
@@ -40,7 +41,10 @@ void thread_ends(void* state) {
 
 ThreadState* new_state() {
   Locked locked(g_lock);
-  if (!g_key_made) g_key_made = pthread_key_create(&g_key, thread_ends) == 0;
+  if (!g_key_made) {
+    g_key_made = pthread_key_create(&g_key, thread_ends) == 0;
+    prepare_for_forks();
+  }
   if (ThreadState* state = g_free) {
     g_free = state->next_free;
     ThreadState* next = state->next;

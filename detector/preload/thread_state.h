@@ -17,6 +17,7 @@ struct Frame {
   uint64_t bytes;
   uint64_t stream;  // a null stream of the per-thread kind stands as 2
   uint64_t arg;
+  uintptr_t depth;  // of the stack at enter: a call nested in this one stands deeper
   uint32_t domain, cbid, correlation, epoch;
   uint32_t name;
   bool judged;  // inside a capture window, a marked region or a step

@@ -325,6 +325,16 @@ TEST(Preload, LaunchIdsGoOffAfterARegionAndCallsAreNotNestedForEver) {
   EXPECT_FALSE(sync[0].flags & trace::kNested);
 }
 
+TEST(Preload, ACallThatIsLeftByLongjmpHidesNothing) {
+  const Audited run = run_audited("longjmp");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto sync = calls(run.only(), "cudaStreamSynchronize");
+  ASSERT_EQ(sync.size(), 1u);
+  EXPECT_FALSE(sync[0].flags & trace::kNested);
+  EXPECT_EQ(calls(run.only(), "cuStreamSynchronize").size(), 1u)
+      << "the nested one of the second call is part of it";
+}
+
 TEST(Preload, ErrnoBelongsToTheProgram) {
   EXPECT_EQ(run_audited("errno").exit_code, 0);
 }

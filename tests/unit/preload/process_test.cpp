@@ -182,6 +182,16 @@ TEST(Process, AFatalErrorInsideCuptiIsToldAndRecorded) {
   EXPECT_EQ(run.fact("cupti.path"), cupti) << "the libcupti that is mapped already is taken";
 }
 
+TEST(Process, RefusesUnderAddressSanitizer) {
+  const Audited run = run_audited(
+      "",
+      {.command = {ASAN_PROGRAM, "outside"}, .env = {{"ASAN_OPTIONS", "detect_leaks=0"}}, .preload = false});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::gave_up));
+  EXPECT_NE(run.fact("gave-up").find("AddressSanitizer"), std::string::npos);
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+}
+
 TEST(Process, TheToolsThatStoodThereBeforeAreCalledOn) {
   const std::string said = fresh_folder() + "/said";
   const Audited run = run_audited("nvtx", {.env = {{"CAPGATE_NEXT_INJECTION", EARLIER_TOOL},

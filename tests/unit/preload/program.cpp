@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -289,6 +290,24 @@ void window_closes_in_flight() {
   fake_rt::stream_synchronize(stream);
 }
 
+// A call that is left by longjmp: its exit never comes, and what follows must not count as nested in it.
+jmp_buf g_left;
+__attribute__((noinline)) void leave_a_call(cudaStream_t stream) {
+  alignas(fake::Call) static char storage[sizeof(fake::Call)];
+  cuStreamSynchronize_params params{reinterpret_cast<CUstream>(stream)};
+  new (storage) fake::Call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+                           "cuStreamSynchronize", &params);
+  longjmp(g_left, 1);
+}
+
+void left_by_longjmp() {
+  cudaStream_t stream = make_stream();
+  capgate_region_begin("step");
+  if (setjmp(g_left) == 0) leave_a_call(stream);
+  fake_rt::stream_synchronize(stream);
+  capgate_region_end();
+}
+
 void cupti_dies() {
   cudaStream_t stream = make_stream();
   fake_rt::stream_synchronize(stream);
@@ -353,6 +372,7 @@ int main(int argc, char** argv) {
       {"cupti_dies", cupti_dies},
       {"errno", errno_kept},
       {"steps", steps},
+      {"longjmp", left_by_longjmp},
       {"deep", deep_frames},
       {"nothing", [] {}},
   };
