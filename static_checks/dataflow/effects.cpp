@@ -71,6 +71,17 @@ void Interpreter::write_memory(PathId target, const Trace* taint, bool strong) {
       strong = false;
     }
     const Memory memory = memory_of(target);
+    if (whole && !strong && taint) {
+      const std::vector<PathId> known = paths_[parent].indexed;
+      for (const PathId sibling : known)
+        if (paths_[sibling].step == step)
+          if (const Cell* written = s().find(sibling)) {
+            Cell both = *written;
+            both.taint = taint;
+            both.has_constant = false;
+            s().at(sibling) = both;
+          }
+    }
     if (strong) {
       if (whole) {
         const std::vector<PathId> known = paths_[parent].indexed;
@@ -303,9 +314,12 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
                     {{"object", object}});
         break;
       }
-      Cell c = s().read(paths_, p);
+      PathId whole = p;
+      if ((paths_[p].step == Step::element || paths_[p].step == Step::deref) && paths_[p].parent)
+        whole = paths_.extend(paths_[p].parent, paths_[p].step, kAny);
+      Cell c = s().read(paths_, whole);
       c.used = at;
-      s().at(p) = c;
+      s().at(whole) = c;
     }
   }
 }

@@ -91,16 +91,15 @@ const Trace* Interpreter::content_of(const Value& value) {
 }
 
 Memory Interpreter::memory_of(PathId path) {
-  bool indirect = false;
   for (PathId at = path; at; at = paths_[at].parent) {
     if (const Cell* cell = s().find(at); cell && cell->memory != Memory::unknown) return cell->memory;
     if (paths_[at].step == Step::element || paths_[at].step == Step::deref) {
       const PathId any = paths_.extend(paths_[at].parent, paths_[at].step, kAny);
       if (const Cell* cell = s().find(any); cell && cell->memory != Memory::unknown) return cell->memory;
     }
-    indirect = indirect || paths_[at].step == Step::deref;
+    // What a pointer points to has nothing to do with where the pointer lies.
+    if (paths_[at].step == Step::deref) return Memory::unknown;
   }
-  if (indirect) return Memory::unknown;
   const Paths::Info& root = paths_[paths_[path].root];
   if (root.step == Step::variable) {
     const Variable& v = program_.variables[root.key - 1];
@@ -196,7 +195,7 @@ void Interpreter::copy_tree(PathId from, PathId to, bool keep_old) {
     if (paths_[path].root == root && paths_.below(path, from)) moved.emplace_back(path, cell);
   Cell top = s().read(paths_, from);
   if (!keep_old) s().erase_below(paths_, to, true);
-  top.memory = Memory::unknown;
+  if (top.memory != Memory::host_tensor) top.memory = Memory::unknown;
   if (keep_old) {
     const Cell old = s().read(paths_, to);
     if (!top.taint) {

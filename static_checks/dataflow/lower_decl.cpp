@@ -62,8 +62,6 @@ const Type* Lowering::Impl::type_of(CXType given) {
   types_[given.data[0]] = &made;
   types_[type.data[0]] = &made;
   made.is_const = clang_isConstQualifiedType(type) != 0;
-  const long long size = clang_Type_getSizeOf(type);
-  made.size = size > 0 ? size : 0;
   switch (type.kind) {
     case CXType_Bool:
       made.shape = Shape::boolean;

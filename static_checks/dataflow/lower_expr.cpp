@@ -237,7 +237,6 @@ Node* Lowering::Impl::call(CXCursor cursor) {
       first.kind == CXCursor_MemberRefExpr &&
       take(clang_getTypeSpelling(clang_getCursorType(first))) == "<bound member function type>";
   if (bound) {
-    n->column = static_cast<int>(make(Op::nothing, first)->column) > 0 ? n->column : n->column;
     if (f->is_static) {
       add_arguments(n, cursor, f, 0);
       return n;

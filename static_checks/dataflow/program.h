@@ -24,7 +24,6 @@ struct Type {
   Shape shape = Shape::other;
   bool is_const = false;
   bool status = false;  // an error or status code: what the host's own calls returned, never device data
-  int64_t size = 0;     // bytes, 0 when unknown
   const Type* inner = nullptr;  // pointee, referred type or element
   Record* record = nullptr;
   std::string spelling;  // canonical

@@ -1,0 +1,83 @@
+// Code that does not run while a stream captures, and the capture-mode push/pop idiom.
+#include <capgate/capgate.h>
+#include <cuda_runtime.h>
+
+__global__ void work(int* p);
+void act();
+
+CAPGATE_REGION void asked_directly(cudaStream_t s) {
+  cudaStreamCaptureStatus status;
+  cudaStreamIsCapturing(s, &status);
+  if (status == cudaStreamCaptureStatusNone) cudaStreamSynchronize(s);
+  if (status != cudaStreamCaptureStatusNone) {
+    work<<<1, 1, 0, s>>>(nullptr);
+  } else {
+    cudaStreamSynchronize(s);
+  }
+  if (status == cudaStreamCaptureStatusActive) cudaStreamSynchronize(s);  // EXPECT: host-sync
+}
+
+static bool is_capturing(cudaStream_t s) {
+  cudaStreamCaptureStatus status;
+  cudaStreamIsCapturing(s, &status);
+  return status != cudaStreamCaptureStatusNone;
+}
+
+CAPGATE_REGION void asked_through_a_function(cudaStream_t s, bool debug) {
+  if (!is_capturing(s)) cudaStreamSynchronize(s);
+  if (debug && !is_capturing(s)) cudaDeviceSynchronize();
+  if (is_capturing(s)) return;
+  cudaStreamSynchronize(s);
+  void* p;
+  cudaMalloc(&p, 4);
+}
+
+CAPGATE_REGION void info(cudaStream_t s) {
+  cudaStreamCaptureStatus status;
+  cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const bool capturing = status == cudaStreamCaptureStatusActive;
+  if (!capturing) cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // EXPECT: host-sync
+}
+
+class RelaxedMode {
+ public:
+  RelaxedMode() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedMode() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+CAPGATE_REGION void push_and_pop(cudaStream_t s) {
+  void *p, *q, *r, *h;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  cudaMalloc(&p, 4);
+  cudaMallocHost(&h, 4);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  cudaMalloc(&q, 4);  // EXPECT: device-alloc
+  {
+    RelaxedMode relaxed;
+    cudaMalloc(&r, 4);
+  }
+  cudaFree(r);  // EXPECT: device-alloc
+}
+
+void relaxed_capture(cudaStream_t s) {
+  cudaGraph_t g;
+  void* p;
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+  cudaMalloc(&p, 4);  // EXPECT: device-alloc:warning
+  cudaStreamEndCapture(s, &g);
+}
+
+// The stop-token check, outside the graph.
+int decode(cudaGraphExec_t exec, cudaStream_t s, int* h_token, int* d_token, int eos) {
+  for (;;) {
+    cudaGraphLaunch(exec, s);
+    cudaMemcpyAsync(h_token, d_token, 4, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    if (*h_token == eos) return *h_token;
+  }
+}
