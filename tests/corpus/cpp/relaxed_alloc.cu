@@ -1,14 +1,14 @@
 // In a relaxed capture CUDA accepts an allocation: it happens once, at capture time, and every replay
 // shares what each call was to have for itself.
 // Public fault: the class of NVIDIA/TensorRT-LLM#15534 in relaxed mode.
-// EXPECT-VERDICT: pass fail
+// EXPECT-VERDICT: pass
 #include "corpus.h"
 
 static int allocations = 0;
 
 static int* take_scratch() {
   int* scratch = nullptr;
-  CU(cudaMalloc(&scratch, 1 << 16));  // EXPECT: device-alloc error|warning|note take_scratch
+  CU(cudaMalloc(&scratch, 1 << 16));  // EXPECT: device-alloc warning take_scratch
   ++allocations;
   return scratch;
 }
