@@ -139,7 +139,6 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
   const uint32_t name = call_name(thread, domain, cbid, call.functionName);
   const uint32_t label = family == Family::launch ? intern(thread, call.symbolName) : 0;
   CallRecord filled{};
-  filled.t_begin_ns = frame.t_begin;
   filled.domain = domain;
   filled.cbid = cbid;
   filled.name = name;
@@ -315,7 +314,6 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     if (is_wait(family) || family == Family::memcpy_sync) frame.t_begin = monotonic_ns();
     return;
   }
-  frame.t_begin = monotonic_ns();
   frame.name = call_name(thread, domain, cbid, call.functionName);
   frame.record = write_call(thread, frame, domain, cbid, call, operands, nested);
   // Our own work above is not the program's waiting time.
@@ -342,7 +340,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   CallRecord* record = frame.record;
   const auto family = frame.shape->kind();
   if (record != nullptr && trace_live()) {
-    record->t_end_ns = monotonic_ns();
+    record->t_end_ns = is_untimed(family) ? record->t_begin_ns : monotonic_ns();
     if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
     if (result == 0) record->out = product;
     if (record->context == 0 && call.context != nullptr) {

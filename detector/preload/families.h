@@ -55,6 +55,12 @@ constexpr bool changes_state(Family family) {
          family == Family::graph_launch || family == Family::stream_destroy;
 }
 
+// Calls whose duration nobody asks for: reading the clock is what they would cost most.
+constexpr bool is_untimed(Family family) {
+  return family == Family::launch || family == Family::event_record || family == Family::stream_wait ||
+         family == Family::capture_mode || is_poll(family);
+}
+
 constexpr bool is_load(Family family) {
   return family == Family::module_load || family == Family::module_unload;
 }

@@ -197,7 +197,7 @@ struct CallRecord {
   RecordHeader h;        // seq: at enter
   uint64_t seq_end;      // at exit; 0 while pending
   uint64_t t_begin_ns;   // CLOCK_MONOTONIC
-  uint64_t t_end_ns;     // 0 while pending
+  uint64_t t_end_ns;     // 0 while pending; equal to t_begin_ns for launches, event records and waits, polls: not timed
   uint32_t domain;       // CUPTI_CB_DOMAIN_DRIVER_API 1, RUNTIME_API 2
   uint32_t cbid;
   uint32_t name;         // string id: the API's name as CUPTI spells it
