@@ -30,16 +30,11 @@ inline float decode_f16(std::uint16_t bits) {
 }
 
 // 4 exponent bits (bias 7), 3 mantissa bits, no infinity; 0x7F and 0xFF are NaN.
-inline float decode_e4m3(std::uint8_t bits) {
-  const int exponent = (bits >> 3) & 15, mantissa = bits & 7;
-  float magnitude = 0;
-  if (exponent == 15 && mantissa == 7)
-    magnitude = NAN;
-  else if (exponent == 0)
-    magnitude = std::ldexp(static_cast<float>(mantissa), -9);
-  else
-    magnitude = std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
-  return bits & 0x80 ? -magnitude : magnitude;
+constexpr float decode_e4m3(std::uint8_t bits) {
+  const std::uint32_t sign = std::uint32_t{bits} >> 7 << 31, exponent = bits >> 3 & 15, mantissa = bits & 7;
+  if (exponent == 15 && mantissa == 7) return std::bit_cast<float>(sign | 0x7FC00000u);
+  if (exponent == 0) return (sign ? -0.001953125f : 0.001953125f) * static_cast<float>(mantissa);
+  return std::bit_cast<float>(sign | (exponent + 120) << 23 | mantissa << 20);
 }
 
 // A power of two: the exponent alone, bias 127; 0xFF is NaN.

@@ -1,0 +1,90 @@
+#!/bin/bash
+# dsv4 from the outside: what it prints where, and its exit codes. $1: the program.
+set -u
+dsv4=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+
+# expect CODE COMMAND…: exit code; on 2, nothing on stdout and one sentence on stderr
+expect() {
+  local code=$1
+  shift
+  "$@" >"$dir/out" 2>"$dir/err"
+  local got=$?
+  [ "$got" = "$code" ] || fail "exit $got instead of $code: $*: $(cat "$dir/err")"
+}
+refused() {
+  local sentence=$1
+  shift
+  expect 2 "$@"
+  [ -s "$dir/out" ] && fail "output in spite of an error: $*"
+  [ "$(wc -l <"$dir/err")" = 1 ] || fail "not one line of error: $*: $(cat "$dir/err")"
+  grep -qF -- "$sentence" "$dir/err" || fail "'$sentence' not in: $(cat "$dir/err")"
+}
+
+expect 0 "$dsv4" --help
+grep -q generate "$dir/out" || fail "--help does not name generate"
+expect 2 "$dsv4"
+expect 2 "$dsv4" no-such-command
+expect 2 "$dsv4" generate
+
+expect 0 "$dsv4" random-checkpoint --shape tiny --seed 3 --out "$dir/a"
+expect 0 "$dsv4" random-checkpoint --shape tiny --seed 3 --out "$dir/b"
+cmp -s "$dir/a/model.safetensors" "$dir/b/model.safetensors" || fail "one seed gave two models"
+expect 0 "$dsv4" random-checkpoint --shape tiny --seed 4 --out "$dir/b"
+cmp -s "$dir/a/model.safetensors" "$dir/b/model.safetensors" && fail "two seeds gave one model"
+expect 0 "$dsv4" random-checkpoint --shape tiny --layers 3 --weights checkpoint --seed 4 --out "$dir/c"
+expect 0 "$dsv4" info --model "$dir/c"
+grep -q "^layers          3 (1 sliding, 1 CSA of 4, 1 HCA of 16), 2 hash-routed$" "$dir/out" || fail "info: $(head -1 "$dir/out")"
+grep -qE "^config digest   [0-9a-f]{64}$" "$dir/out" || fail "info shows no config digest"
+refused "the tiny shape has 6 layers, not 7" "$dsv4" random-checkpoint --shape tiny --layers 7 --seed 1 --out "$dir/x"
+
+generate() { "$dsv4" generate --model "$dir/a" --prompt-ids 1,2,3 --ignore-eos "$@"; }
+expect 0 generate --max-tokens 40
+cp "$dir/out" "$dir/greedy"
+[ "$(wc -l <"$dir/out")" = 1 ] || fail "generate prints more than one line"
+grep -qE '^[0-9]+( [0-9]+){39}$' "$dir/out" || fail "not 40 ids separated by spaces: $(cat "$dir/out")"
+[ -s "$dir/err" ] && fail "generate wrote to stderr: $(cat "$dir/err")"
+expect 0 generate --max-tokens 40 --device cpu
+cmp -s "$dir/out" "$dir/greedy" || fail "greedy is not repeatable"
+# The prompt goes through the same step as what follows it: moving tokens from one to the other changes nothing.
+read -r -a ids <"$dir/greedy"
+"$dsv4" generate --model "$dir/a" --prompt-ids "1,2,3,${ids[0]},${ids[1]}" --max-tokens 38 --ignore-eos >"$dir/out"
+[ "$(cat "$dir/out")" = "${ids[*]:2}" ] || fail "a longer prompt goes on differently"
+expect 0 generate --max-tokens 20 --temperature 1 --seed 1
+cp "$dir/out" "$dir/one"
+expect 0 generate --max-tokens 20 --temperature 1 --seed 1
+cmp -s "$dir/out" "$dir/one" || fail "sampling with one seed is not repeatable"
+expect 0 generate --max-tokens 20 --temperature 1 --seed 2
+cmp -s "$dir/out" "$dir/one" && fail "sampling with two seeds is the same"
+
+# A stop token ends the line and is not printed.
+sed "s/\"eos_token_id\": \[/\"eos_token_id\": [${ids[4]}, /" "$dir/a/config.json" >"$dir/config.json"
+mkdir "$dir/stop" && mv "$dir/config.json" "$dir/stop/" && ln -s "$dir/a/model.safetensors" "$dir/stop/"
+expect 0 "$dsv4" generate --model "$dir/stop" --prompt-ids 1,2,3 --max-tokens 40
+first=$(for i in "${!ids[@]}"; do [ "${ids[i]}" = "${ids[4]}" ] || [ "${ids[i]}" = 1 ] && { echo "$i"; break; }; done)
+[ "$(cat "$dir/out")" = "$(echo "${ids[@]:0:first}")" ] || fail "stop token: $(cat "$dir/out")"
+
+refused "token 256 of the prompt is outside the vocabulary of 256" "$dsv4" generate --model "$dir/a" --prompt-ids 256 --max-tokens 1
+refused "more than the model's 4096 positions" generate --max-tokens 4096
+refused "/config.json: cannot be read" "$dsv4" generate --model "$dir/none" --prompt-ids 1 --max-tokens 1
+mkdir "$dir/bad" && cp "$dir/a/config.json" "$dir/bad/"
+refused "neither model.safetensors nor" "$dsv4" info --model "$dir/bad"
+head -c 5000 "$dir/a/model.safetensors" >"$dir/bad/model.safetensors"
+refused "truncated in the header" "$dsv4" info --model "$dir/bad"
+head -c 500000 "$dir/a/model.safetensors" >"$dir/bad/model.safetensors"
+refused "lies at bytes" "$dsv4" info --model "$dir/bad"
+cp "$dir/c/model.safetensors" "$dir/bad/"
+refused "tensor \"layers.3.attn_norm.weight\" is missing" "$dsv4" info --model "$dir/bad"
+echo '{"model_type": "deepseek_v3"}' >"$dir/bad/config.json"
+refused '"model_type" is "deepseek_v3"' "$dsv4" info --model "$dir/bad"
+refused "/dev/null: not a regular file" "$dsv4" verify --golden /dev/null
+: >"$dir/empty"
+refused "0 bytes are too few for a safetensors file" "$dsv4" verify --golden "$dir/empty"
+
+if [ "$failures" != 0 ]; then
+  echo "$failures failures"
+  exit 1
+fi
