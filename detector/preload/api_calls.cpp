@@ -27,6 +27,8 @@ constexpr uint32_t kDriver = CUPTI_CB_DOMAIN_DRIVER_API, kRuntime = CUPTI_CB_DOM
 constexpr uint32_t kStacksOutside = 1000;  // a family, outside everything judged
 constexpr uint32_t kRecordsOutside = 100000;
 constexpr uint32_t kPollsInARow = 64;
+constexpr uint32_t kCallsInSteps = 50000;  // of one thread between its replays
+constexpr uint32_t kStacksInSteps = 4000;
 
 // cudaError_t and CUresult agree on these.
 constexpr int32_t kNotReady = 600, kUnmatched = 903, kWrongThread = 908;
@@ -94,9 +96,18 @@ bool is_judged(const ThreadState& thread, Family family) {
   return thread.launched_graph && family != Family::launch;
 }
 
+// Judged for no other reason than that the thread replays graphs: that goes on as long as a server lives.
+bool in_step_only(const ThreadState& thread) {
+  return captures_open() == 0 && thread.marked_ranges == 0 && !process_range_open();
+}
+
 // Whether a call outside captures may still be written, or only counted.
 bool has_room(ThreadState& thread, Family family, bool judged) {
   if (captures_open() != 0) return true;
+  if (judged && in_step_only(thread) && is_frequent(family) && ++thread.step_calls > kCallsInSteps) {
+    count(thread, "thinned:step");
+    return false;
+  }
   if (trace_is_filling()) {
     const bool counted = judged || !is_frequent(family);
     if (counted) count(thread, "thinned:room");
@@ -126,7 +137,8 @@ bool wants_stack(const ThreadState& thread, const CallRecord& record, Family fam
            record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
   }
   if (family == Family::capture_begin || family == Family::capture_end) return true;
-  if (judged) return true;
+  if (judged && !(in_step_only(thread) && thread.step_calls > kStacksInSteps)) return true;
+  if (judged) return false;
   return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
 }
 
@@ -214,8 +226,7 @@ void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint6
   const uint64_t stream = frame.stream;
   const StreamCapture now = stream_capture(stream, false);
   *capture_id = now.id;
-  capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false});
-  open_window();
+  if (capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false})) open_window();
 }
 
 void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackData& call, int32_t result,

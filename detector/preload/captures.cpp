@@ -19,13 +19,14 @@ uint32_t captures_open() {
   return g_count.load(std::memory_order_relaxed);
 }
 
-void capture_begins(const OpenCapture& capture) {
+bool capture_begins(const OpenCapture& capture) {
   Locked locked(g_lock);
   const uint32_t n = g_count.load();
-  if (n == kMaxOpen) return;
+  if (n == kMaxOpen) return false;
   g_captures[n] = capture;
   ++capture.thread->captures_open;
   g_count.store(n + 1);
+  return true;
 }
 
 bool capture_ends(uint64_t stream, OpenCapture* out) {

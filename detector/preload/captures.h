@@ -20,7 +20,8 @@ struct OpenCapture {
 // How many are open.
 uint32_t captures_open();
 
-void capture_begins(const OpenCapture& capture);
+// False: too many are open to keep track of this one.
+bool capture_begins(const OpenCapture& capture);
 
 // Takes the stream's capture out. False: none was open there.
 bool capture_ends(uint64_t stream, OpenCapture* out);

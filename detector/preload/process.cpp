@@ -84,7 +84,7 @@ void at_exit() {
 
 void after_fork_in_child() {
   drop_trace_after_fork();
-  reset_threads_after_fork();
+  const uint32_t open_regions = reset_threads_after_fork();
   reset_strings_after_fork();
   reset_stacks_after_fork();
   reset_python_after_fork();
@@ -92,7 +92,7 @@ void after_fork_in_child() {
   reset_counters_after_fork();
   reset_captures_after_fork();
   reset_ranges_after_fork();
-  reset_window_after_fork();
+  reset_window_after_fork(open_regions);
   reset_resources_after_fork();
   reset_calls_after_fork();
   reset_observer_after_fork();
@@ -222,6 +222,7 @@ void attach() {
   find_python(*thread);
   read_until();
   write_open_ranges(*thread);
+  write_started_ranges(*thread);
   attach_cupti(*thread);
 }
 

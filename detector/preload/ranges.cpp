@@ -300,6 +300,14 @@ void write_open_ranges(ThreadState& thread) {
   }
 }
 
+void write_started_ranges(ThreadState& thread) {
+  for (uint32_t i = 0; i < g_started_count; ++i) {
+    const Started& started = g_started[i];
+    write_region(thread, trace::RegionOp::start, trace::RegionSource::nvtx, started.name, started.domain,
+                 started.range, 0);
+  }
+}
+
 void reset_ranges_after_fork() {
   g_lock.reset();
   g_started_count = 0;

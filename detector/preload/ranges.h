@@ -35,6 +35,7 @@ bool process_range_open();
 
 // Writes the begins of ranges that were opened before there was a trace.
 void write_open_ranges(ThreadState& thread);
+void write_started_ranges(ThreadState& thread);
 void write_subjects(ThreadState& thread);
 
 void reset_ranges_after_fork();

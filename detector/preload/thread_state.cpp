@@ -10,6 +10,7 @@
 #include "detector/preload/strings.h"
 #include "detector/preload/sys.h"
 #include "detector/preload/trace_file.h"
+#include "detector/preload/window.h"
 
 namespace capgate::preload {
 namespace {
@@ -31,6 +32,7 @@ constexpr size_t kSlabBytes = 1 << 20;
 void thread_ends(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
   t_state = nullptr;
+  for (; thread->marked_ranges > 0; --thread->marked_ranges) close_window();  // the program forgot their ends
   Locked locked(g_lock);
   abandon_chunk(*thread);
   thread->tid = 0;
@@ -124,7 +126,7 @@ void find_stack_bounds(ThreadState& thread) {
   pthread_attr_destroy(&attributes);
 }
 
-void reset_threads_after_fork() {
+uint32_t reset_threads_after_fork() {
   g_lock.reset();
   ++g_generation;
   // Every other thread is gone; their states can serve again.
@@ -134,6 +136,7 @@ void reset_threads_after_fork() {
     state->next_free = g_free;
     g_free = state;
   }
+  return t_state != nullptr ? t_state->marked_ranges : 0;
 }
 
 }  // namespace capgate::preload

@@ -54,6 +54,7 @@ struct ThreadState {
   uint32_t marked_ranges;
   uint32_t captures_open;  // begun by this thread
   uint32_t unwritten_ranges;
+  uint32_t step_calls;              // recorded only because it replays graphs
   uint32_t polls, poll_key;         // the same query, how many times in a row
   uintptr_t stack_low, stack_high;  // 0: not asked yet
   ThreadState* next_free;
@@ -74,7 +75,8 @@ void name_thread(ThreadState& thread);
 // The calling thread's stack, asked once.
 void find_stack_bounds(ThreadState& thread);
 
-void reset_threads_after_fork();
+// Gives back how many marked regions the surviving thread has open.
+uint32_t reset_threads_after_fork();
 
 // While it lives, callbacks on this thread return at once.
 class Busy {

@@ -84,10 +84,12 @@ bool claim_chunk(ThreadState& thread) {
   __atomic_store_n(&head->magic, trace::kChunkMagic, __ATOMIC_RELEASE);
   thread.cursor = chunk + sizeof(trace::ChunkHeader);
   thread.chunk_end = chunk + kChunkBytes;
-  // All of its pages at once: one fault each, on first touch, would cost more than everything else that a record does.
+  // All of its pages at once: one fault each, on first touch, would cost more than everything else that a
+  // record does.
   const auto first = reinterpret_cast<uintptr_t>(chunk) & ~uintptr_t(4095);
   const int before = errno;
-  madvise(reinterpret_cast<void*>(first), kChunkBytes, MADV_POPULATE_WRITE);  // an old kernel refuses: slower, not wrong
+  madvise(reinterpret_cast<void*>(first), kChunkBytes,
+          MADV_POPULATE_WRITE);  // an old kernel refuses: slower, not wrong
   errno = before;
   if (index >= kResidentChunks && index % 64 == 0) {
     madvise(g_base + kHeaderBytes + (index - kResidentChunks) * kChunkBytes, 64 * kChunkBytes, MADV_DONTNEED);

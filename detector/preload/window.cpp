@@ -85,10 +85,10 @@ uint32_t window_epoch() {
   return g_epoch.load(std::memory_order_relaxed);
 }
 
-void reset_window_after_fork() {
+void reset_window_after_fork(uint32_t open_regions) {
   g_turn.reset();
-  g_open.store(0);
-  g_idle.store(true);
+  g_open.store(int32_t(open_regions));
+  g_idle.store(open_regions == 0);
   g_enabled.store(false);
   g_idle_launches.store(0);
 }

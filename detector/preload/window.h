@@ -21,6 +21,6 @@ void launch_outside_window();
 // Grows when ids go off: frames entered before may never see their exit.
 uint32_t window_epoch();
 
-void reset_window_after_fork();
+void reset_window_after_fork(uint32_t open_regions);
 
 }  // namespace capgate::preload
