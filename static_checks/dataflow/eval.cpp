@@ -706,6 +706,7 @@ Value Interpreter::eval(const Node* n) {
         c.taint = before ? traces_.step(before, n, "'" + text_of(target) + "' takes the value") : nullptr;
         c.targets = v.targets;
         c.memory = memory;
+        frame_->swept.push_back(paths_.extend(parent, paths_[at[0]].step, kAny));
         return v;
       }
       store(at, v, n, type);

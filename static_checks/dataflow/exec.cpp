@@ -100,6 +100,9 @@ void Interpreter::exec_loop(const Node* n) {
   const Node* step = nullptr;
   const Node* body = nullptr;
   const size_t counters = frame_->counters.size();
+  const std::vector<PathId> swept_outside = std::move(frame_->swept);
+  frame_->swept.clear();
+  std::vector<std::pair<PathId, Cell>> swept;  // as a full round of the loop leaves them
   if (is_for) {
     if (n->kids.size() != 4) return;
     if (n->kids[0]) exec(n->kids[0]);
@@ -145,6 +148,9 @@ void Interpreter::exec_loop(const Node* n) {
     if (n->op != Op::loop_do) test();
     if (!s().dead) exec(body);
     join(s(), continues, paths_, target_sets_, base);
+    swept.clear();
+    if (!s().dead)
+      for (const PathId p : frame_->swept) swept.emplace_back(p, s().read(paths_, p));
     if (n->op == Op::loop_do) test();
     if (step && !s().dead) eval(step);
     leave_locals(inner, n, true);
@@ -157,7 +163,15 @@ void Interpreter::exec_loop(const Node* n) {
     s() = std::move(next);
   }
   frame_->counters.resize(counters);
+  frame_->swept = swept_outside;
   s() = std::move(exits);
+  // A loop that fills an array is taken to run over all of it: where it runs not at all, there is nothing.
+  if (!s().dead)
+    for (const auto& [path, cell] : swept)
+      if (!cell.taint && paths_[path].parent) {
+        s().erase_below(paths_, paths_[path].parent, false);
+        s().at(path) = cell;
+      }
   leave_locals(keep, n, true);
 }
 

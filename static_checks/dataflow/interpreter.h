@@ -74,6 +74,7 @@ class Interpreter {
     std::vector<Loop> loops;
     std::unordered_map<uint32_t, State> labels;
     std::vector<const Variable*> counters;  // of the enclosing for loops
+    std::vector<PathId> swept;              // arrays that the current loop's counter runs over
     int depth = 0;
   };
   struct Argument {

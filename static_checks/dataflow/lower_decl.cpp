@@ -327,6 +327,11 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
       !f.is_static;
   if (f.is_method || f.is_static) f.record = record_of(parent);
   read_attributes(cursor, f);
+  if (clang_CXXMethod_isDefaulted(cursor)) {
+    // Its synthesized body shows nothing of what it copies.
+    f.is_defaulted = true;
+    f.has_body = false;
+  }
   const int n = clang_Cursor_getNumArguments(cursor);
   for (int i = 0; i < n; ++i) f.params.push_back(variable_of(clang_Cursor_getArgument(cursor, i)));
   if (n < 0 || (n == 0 && f.has_body)) {

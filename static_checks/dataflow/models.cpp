@@ -662,6 +662,20 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
       for (const PathId p : pointers_of(one)) v.targets = target_sets_.join(v.targets, target_sets_.one(p));
     return v;
   }
+  if (f.spelled.starts_with("operator") && a.size() == 2) {
+    // Comparing or subtracting iterators says nothing of what they point to.
+    bool iterators = true;
+    for (const Argument& one : a) {
+      const Record* record = record_of(one.node);
+      iterators = iterators && record && is_pointer_like(record->name);
+    }
+    if (iterators) {
+      for (const Argument& one : a)
+        for (const PathId p : one.places)
+          if (const Cell* c = s().find(p); c && !v.taint) v.taint = c->taint;
+      return v;
+    }
+  }
   call_callables(n, a);
   // Arithmetic, parsing, comparing: the result depends on what goes in, and on what read-only pointers show.
   for (size_t i = 0; i < a.size(); ++i) {

@@ -1,0 +1,54 @@
+// default-stream and host-node.
+#include <capgate/capgate.h>
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+__global__ void work(float* p);
+void CUDART_CB note(void* data);
+
+static void launch(float* p, cudaStream_t s = nullptr) {
+  work<<<1, 1, 0, s>>>(p);  // EXPECT: default-stream
+}
+
+CAPGATE_REGION void launches(float* d, cudaStream_t s) {
+  work<<<1, 1>>>(d);                          // EXPECT: default-stream
+  work<<<1, 1, 0, 0>>>(d);                    // EXPECT: default-stream
+  work<<<1, 1, 0, cudaStreamLegacy>>>(d);     // EXPECT: default-stream
+  cudaMemsetAsync(d, 0, 4);                   // EXPECT: default-stream
+  cudaMemcpyAsync(d, d + 1, 4, cudaMemcpyDeviceToDevice);  // EXPECT: default-stream
+  launch(d);
+  launch(d, s);
+  cudaStream_t none = 0;
+  work<<<2, 1, 0, none>>>(d);                 // EXPECT: default-stream
+  work<<<3, 1, 0, s>>>(d);
+  work<<<4, 1, 0, cudaStreamPerThread>>>(d);
+}
+
+void handles(const float* a, float* c, int n, cudaStream_t s) {
+  const float one = 1, zero = 0;
+  cublasHandle_t bare, given;
+  cublasCreate(&bare);
+  cublasCreate(&given);
+  cublasSetStream(given, s);
+  cudaGraph_t g;
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+  cublasSgemm(bare, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);  // EXPECT: default-stream
+  cublasSgemm(given, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);
+  cudaStreamEndCapture(s, &g);
+}
+
+CAPGATE_REGION void unknown_handle(cublasHandle_t h, const float* a, float* c, int n) {
+  const float one = 1, zero = 0;
+  cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);
+}
+
+void outside(float* d) {
+  work<<<1, 1>>>(d);
+  cudaMemsetAsync(d, 0, 4);
+}
+
+CAPGATE_REGION void callback(cudaStream_t s, int* counter) {
+  cudaLaunchHostFunc(s, note, counter);  // EXPECT: host-node:warning
+  int local = 0;
+  cudaLaunchHostFunc(s, note, &local);   // EXPECT: host-node:warning, local-scratch
+}
