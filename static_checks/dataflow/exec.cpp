@@ -43,7 +43,7 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
           if (paths_[path].root != object) continue;
           const Node* used = cell.used;
           for (const PathId t : target_sets_[cell.targets])
-            if (paths_[paths_[t].root].step == Step::heap)
+            if (const Step step = paths_[paths_[t].root].step; step == Step::heap || step == Step::temporary)
               for (const auto& [p, c] : cells)
                 if (c.used && paths_[p].root == paths_[t].root) used = c.used;
           if (!used || std::find(reported.begin(), reported.end(), used) != reported.end()) continue;

@@ -228,18 +228,20 @@ Variable* Lowering::Impl::variable_of(CXCursor given) {
     if (!in_function || is_static)
       for (const CXCursor& kid : children_of(cursor)) {
         if (kid.kind == CXCursor_CUDADeviceAttr || kid.kind == CXCursor_CUDAConstantAttr) v.on_device = true;
-        if (kid.kind == CXCursor_UnexposedAttr || kid.kind == CXCursor_AnnotateAttr) v.managed |= false;
       }
     if (!in_function && !v.on_device) {
-      // __managed__ has no cursor of its own: read the declaration's words.
+      // clang ignores __managed__ in CUDA: read the words in front of the declaration.
       CXTranslationUnit tu = clang_Cursor_getTranslationUnit(cursor);
       CXToken* tokens = nullptr;
       unsigned n = 0;
-      if (unit_.is_user(cursor)) clang_tokenize(tu, clang_getCursorExtent(cursor), &tokens, &n);
+      if (unit_.is_user(cursor)) {
+        CXFile file = nullptr;
+        unsigned line = 0;
+        clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, nullptr, nullptr);
+        clang_tokenize(tu, clang_getRange(clang_getLocation(tu, file, line, 1), clang_getCursorLocation(cursor)), &tokens, &n);
+      }
       for (unsigned i = 0; i < n && i < 12; ++i)
-        if (const std::string word = take(clang_getTokenSpelling(tu, tokens[i]));
-            word == "__managed__" || word == "managed")
-          v.managed = true;
+        if (take(clang_getTokenSpelling(tu, tokens[i])) == "__managed__") v.managed = true;
       if (tokens) clang_disposeTokens(tu, tokens, n);
     }
   }
