@@ -116,9 +116,9 @@ int run(Options& options) {
 void register_lint(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "lint", "Check sources: host decisions on device values, and what a capture cannot hold");
+  command->footer("capgate lint [OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
   auto options = std::make_shared<Options>();
   lint::LintSettings& settings = options->settings;
-  command->usage("capgate lint [OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
   command->add_option(
       "FILES", settings.files,
       "Sources, headers (looked at through the sources that include them) or folders; default: every "

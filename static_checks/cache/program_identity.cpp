@@ -1,5 +1,6 @@
 #include <elf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -48,7 +49,11 @@ std::string program_identity(const std::string& path) {
     if (identity.empty()) identity = content_digest(*bytes);
   }
   const FileStamp parser = stamp_of(canonical_path(CAPGATE_LIBCLANG_FILE));
-  return identity + '\0' + std::to_string(parser.size) + ' ' + std::to_string(parser.modified_ns);
+  identity += '\0' + std::to_string(parser.size) + ' ' + std::to_string(parser.modified_ns);
+  // The compiler takes search folders from these too.
+  for (const char* variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+    if (const char* folders = std::getenv(variable)) identity += std::string("\n") + variable + '=' + folders;
+  return identity;
 }
 
 }  // namespace capgate::lint

@@ -57,8 +57,7 @@ class Run {
               settings_.resource_dir.empty() ? default_resource_dir() : settings_.resource_dir};
       if (std::optional<Reply> known = cache_.find(job)) {
         ++figures_.cached;
-        replies_.emplace_back(i, std::move(*known));
-        finished(command.file);
+        finished(i, std::move(*known));
       } else {
         jobs.push_back(std::move(job));
         units.push_back(i);
@@ -69,8 +68,7 @@ class Run {
     run_jobs(jobs, pool, [&](size_t job, Reply reply) {
       cache_.keep(jobs[job], reply);
       count(jobs[job].command, reply);
-      finished(jobs[job].command.file);
-      replies_.emplace_back(units[job], std::move(reply));
+      finished(units[job], std::move(reply));
       return true;
     });
     if (!jobs.empty()) cache_.prune();
@@ -82,9 +80,15 @@ class Run {
   }
 
  private:
-  void finished(const std::string& file) {
-    ++done_;
-    if (settings_.progress) settings_.progress(done_, plan_.units.size(), file);
+  void finished(size_t unit, Reply reply) {
+    // Of the inputs, thousands a unit, only the user's files are asked for again.
+    Inputs& inputs = reply.inputs;
+    std::erase_if(inputs.files, [](const InputFile& file) { return !file.user; });
+    inputs.earlier = {};
+    inputs.names = {};
+    inputs.shadowed = {};
+    replies_.emplace_back(unit, std::move(reply));
+    if (settings_.progress) settings_.progress(replies_.size(), plan_.units.size(), plan_.units[unit].file);
   }
 
   void count(const UnitCommand& command, const Reply& reply) {
@@ -107,7 +111,6 @@ class Run {
   Cache cache_;
   LintFigures figures_;
   std::vector<std::pair<size_t, Reply>> replies_;
-  size_t done_ = 0;
 };
 
 }  // namespace

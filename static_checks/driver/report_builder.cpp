@@ -68,7 +68,11 @@ void ReportBuilder::add(const Finding& finding) {
   const std::string key = finding.rule + '\0' + finding.place.file + '\0' +
                           std::to_string(finding.place.line) + ':' + std::to_string(finding.place.column) +
                           '\0' + finding.callee;
-  if (seen_.insert(key).second) findings_.push_back(finding);
+  const auto [it, fresh] = seen_.emplace(key, findings_.size());
+  if (fresh)
+    findings_.push_back(finding);
+  else if (finding.severity < findings_[it->second].severity)  // reached from a region in this unit alone
+    findings_[it->second] = finding;
 }
 
 void ReportBuilder::add(const NotAnalysed& function) {

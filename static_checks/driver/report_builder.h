@@ -1,6 +1,7 @@
 // From what units and the second phase found to a report.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,7 +46,7 @@ class ReportBuilder {
   std::string root_;
   reports::Report report_;
   std::vector<Finding> findings_;
-  std::set<std::string> seen_;  // a finding in a header comes once for each unit
+  std::map<std::string, size_t> seen_;  // a finding in a header comes once for each unit
   std::vector<UnitSummary> summaries_;
   std::set<std::string> user_files_, parsed_files_, failed_files_;
   std::map<std::string, std::vector<FunctionExtent>> functions_;

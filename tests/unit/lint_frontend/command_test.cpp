@@ -1,0 +1,113 @@
+// The command as people and CI use it: exit codes, what goes to which stream, both folder layouts.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "static_checks/frontend/files.h"
+#include "workspace.h"
+
+namespace capgate::lint {
+namespace {
+
+using test::Workspace;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+class Command : public testing::Test {
+ protected:
+  Outcome run(const std::string& words, const std::string& program = CAPGATE_PROGRAM) {
+    const std::string line = "cd '" + w.folder() + "' && XDG_CACHE_HOME='" + w.folder() + "/.cache' '" +
+                             program + "' lint " + words + " > out.txt 2> err.txt";
+    const int status = system(line.c_str());
+    Outcome outcome;
+    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome.out = *read_file(w.path("out.txt"));
+    outcome.err = *read_file(w.path("err.txt"));
+    return outcome;
+  }
+  static size_t lines(const std::string& text) {
+    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  Workspace w;
+  const std::string clean_ =
+      "[[clang::annotate(\"capgate::region\")]] void step(int n) { if (n > 0) ++n; }\n";
+  const std::string faulty_ =
+      "typedef int cudaError_t;\nextern \"C\" cudaError_t cudaDeviceSynchronize();\n"
+      "[[clang::annotate(\"capgate::region\")]] void step() {\n  cudaDeviceSynchronize();\n}\n";
+};
+
+TEST_F(Command, WithoutADatabaseItIsOneSentence) {
+  const Outcome outcome = run("");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("no compile database"), std::string::npos) << outcome.err;
+  EXPECT_EQ(lines(outcome.err), 1U);
+  EXPECT_TRUE(outcome.out.empty());
+}
+
+TEST_F(Command, CleanCodePasses) {
+  w.write("a.cpp", clean_);
+  w.database({{"a.cpp", "g++"}});
+  const Outcome outcome = run("");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("pass: 0 errors"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Command, AFaultFailsInGccForm) {
+  w.write("a.cpp", faulty_);
+  w.database({{"a.cpp", "g++"}});
+  const Outcome outcome = run("-p .");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("a.cpp:4:3: error: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("[host-sync]"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Command, TheReportOnStdoutIsAloneThere) {
+  w.write("a.cpp", faulty_);
+  w.database({{"a.cpp", "g++"}});
+  const Outcome outcome = run("--out -");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out.find("{"), 0U);
+  EXPECT_NE(outcome.out.find("\"capgate-report/1\""), std::string::npos);
+  EXPECT_NE(outcome.err.find("[host-sync]"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Command, WhatWasNotParsedIsInconclusive) {
+  w.write("a.cpp", "#include \"none.h\"\n" + clean_);
+  w.database({{"a.cpp", "g++"}, {"b.cpp", "g++"}});
+  const Outcome outcome = run("");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.out.find("none.h"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("b.cpp"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("pass"), outcome.out.find("pass:"));
+}
+
+TEST_F(Command, OptionsBehindTwoDashesReplaceADatabase) {
+  w.write("inc/x.h", faulty_);
+  w.write("a.cpp", "#ifdef ON\n#include <x.h>\n#endif\n");
+  EXPECT_EQ(run("a.cpp -- -Iinc -DON").exit_code, 1);
+  EXPECT_EQ(run("a.cpp -- -Iinc").exit_code, 0);
+  EXPECT_EQ(run("-- -Iinc").exit_code, 2);
+}
+
+TEST_F(Command, WorksFromAnInstalledTree) {
+  w.write("a.cpp", faulty_);
+  std::filesystem::create_directories(w.path("tree/bin"));
+  std::filesystem::create_directories(w.path("tree/libexec/capgate"));
+  std::filesystem::copy_file(CAPGATE_PROGRAM, w.path("tree/bin/capgate"));
+  const Outcome without = run("a.cpp --", w.path("tree/bin/capgate"));
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.err.find("libexec/capgate/capgate-lint-worker"), std::string::npos) << without.err;
+  std::filesystem::copy_file(CAPGATE_WORKER, w.path("tree/libexec/capgate/capgate-lint-worker"));
+  const Outcome with = run("a.cpp --", w.path("tree/bin/capgate"));
+  EXPECT_EQ(with.exit_code, 1) << with.out << with.err;
+}
+
+}  // namespace
+}  // namespace capgate::lint
