@@ -10,6 +10,7 @@
 #include "engine/model/decode_state.h"
 #include "engine/reference/linear.h"
 #include "engine/reference/norm.h"
+#include "engine/reference/planted_bug.h"
 #include "engine/reference/rope.h"
 
 namespace dsv4::reference {
@@ -38,7 +39,8 @@ template <class T>
 void store_token(const Compressor<T>& c, CompressorRow<T> row, std::span<const T> x, int position) {
   const auto kv = project(c.kv, x), gate = project(c.gate, x);
   const std::size_t slot = static_cast<std::size_t>(position % c.shape.ring) * c.shape.width;
-  const std::size_t bias = static_cast<std::size_t>(position % c.shape.ratio) * c.shape.width;
+  const int place = (position + planted(Bug::kBiasOfNextSlot)) % c.shape.ratio;
+  const std::size_t bias = static_cast<std::size_t>(place) * c.shape.width;
   for (int i = 0; i < c.shape.width; ++i) {
     row.kv[slot + i] = kv[i];
     row.gate[slot + i] = gate[i] + c.ape[bias + i];
@@ -54,7 +56,8 @@ std::vector<T> pool_window(const CompressorShape& s, CompressorRow<T> row, int p
   for (int d = 0; d < s.dim; ++d) {
     const auto at = [&](int j) {
       const int token = position - s.ring + 1 + j;
-      const int channel = s.overlap && j >= s.ratio ? s.dim + d : d;
+      const bool second_half = (j >= s.ratio) != planted(Bug::kOverlapHalvesSwapped);
+      const int channel = s.overlap && second_half ? s.dim + d : d;
       return static_cast<std::size_t>(token % s.ring) * s.width + channel;
     };
     const int first = std::max(0, s.ring - 1 - position);

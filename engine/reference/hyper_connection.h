@@ -9,6 +9,7 @@
 
 #include "engine/reference/linear.h"
 #include "engine/reference/norm.h"
+#include "engine/reference/planted_bug.h"
 
 namespace dsv4::reference {
 
@@ -65,7 +66,7 @@ void sinkhorn(std::span<T> comb, int n, int iterations, T eps) {
 template <class T>
 SiteMix<T> site_mix(const HyperConnection<T>& hc, std::span<const T> streams, int n, int iterations, T hc_eps,
                     T rms_eps) {
-  const std::vector<T> mix = mixing_logits(hc, streams, rms_eps);
+  const std::vector<T> mix = mixing_logits(hc, streams, planted(Bug::kHcEpsInMixer) ? hc_eps : rms_eps);
   SiteMix<T> out{std::vector<T>(n), std::vector<T>(n), std::vector<T>(static_cast<std::size_t>(n) * n)};
   for (int i = 0; i < n; ++i) {
     out.pre[i] = sigmoid(mix[i] * hc.scale[0] + hc.base[i]) + hc_eps;
@@ -103,7 +104,8 @@ void expand(std::span<T> streams, std::span<const T> y, const SiteMix<T>& mix) {
   for (std::size_t k = 0; k < n; ++k)
     for (std::size_t i = 0; i < d; ++i) {
       T value = mix.post[k] * y[i];
-      for (std::size_t j = 0; j < n; ++j) value += mix.comb[j * n + k] * old[j * d + i];
+      for (std::size_t j = 0; j < n; ++j)
+        value += mix.comb[planted(Bug::kCombTransposed) ? k * n + j : j * n + k] * old[j * d + i];
       streams[k * d + i] = value;
     }
 }

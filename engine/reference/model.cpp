@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "engine/reference/indexer.h"
 #include "engine/reference/moe.h"
 #include "engine/reference/norm.h"
+#include "engine/reference/planted_bug.h"
 #include "engine/reference/rope.h"
 
 namespace dsv4::reference {
@@ -198,7 +200,8 @@ struct Model<T>::Parts {
       see(prefix_, component::kQ, q);
       std::vector<T> kv = project(w.wkv, x);
       rms_norm(std::span<T>(kv), view(layer.kv_norm), rms_eps_);
-      rotate(std::span<T>(kv), position_, rope);
+      rotate(std::span<T>(kv), position_,
+             planted(Bug::kPlainTableForWindowKeys) ? view(parts_.plain_rope) : rope);
       see(prefix_, component::kKv, kv);
 
       const auto window =
@@ -214,7 +217,8 @@ struct Model<T>::Parts {
         const CompressorRow<T> entries = layer.entries.row(row_);
         const int w_closed = compress(layer.compressor, entries, view(x), position_, rope, rms_eps_);
         if (w_closed >= 0) see(prefix_, component::kEntry, entries.entry(w_closed, c_.head_dim));
-        const int closed = closed_entries(position_, layer.compressor.shape.ratio);
+        const int closed =
+            closed_entries(position_ - planted(Bug::kEntryOneStepLate), layer.compressor.shape.ratio);
         if (layer.type == LayerType::kCsa) {
           for (const int e : select_entries(layer, x, residual, closed, rope))
             keys.push_back(entries.entry(e, c_.head_dim));
@@ -226,7 +230,7 @@ struct Model<T>::Parts {
       std::vector<T> context;
       for (int h = 0; h < c_.num_heads; ++h) {
         std::vector<T> head = attend(view(q).subspan(h * dim, dim), keys, layer.sink[h]);
-        rotate(std::span<T>(head), position_, rope, Rotation::kBackward);
+        if (!planted(Bug::kNoInverseRope)) rotate(std::span<T>(head), position_, rope, Rotation::kBackward);
         context.insert(context.end(), head.begin(), head.end());
       }
       see(prefix_, component::kContext, context);
@@ -270,6 +274,7 @@ struct Model<T>::Parts {
       const std::vector<T> scores = router_scores(layer.w->gate, view(x));
       see(prefix_, component::kRouterScores, scores);
       std::vector<int> chosen;
+      std::vector<T> weighing = scores;
       if (layer.hash) {
         for (int slot = 0; slot < c_.experts_per_token; ++slot)
           chosen.push_back(layer.w->tid2eid.expert(id_, slot));
@@ -278,9 +283,10 @@ struct Model<T>::Parts {
         for (std::size_t e = 0; e < biased.size(); ++e) biased[e] += layer.gate_bias[e];
         chosen = top_k(view(biased), c_.experts_per_token);
         offer(ChoiceSite::kExperts, biased, chosen);
+        if (planted(Bug::kBiasInExpertWeights)) weighing = biased;
       }
       const auto shares =
-          expert_shares(view(scores), std::span<const int>(chosen), static_cast<T>(c_.routed_scaling));
+          expert_shares(view(weighing), std::span<const int>(chosen), static_cast<T>(c_.routed_scaling));
       const T limit = static_cast<T>(c_.swiglu_limit);
       std::vector<T> by_expert(scores.size()), routed(x.size());
       for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -290,7 +296,9 @@ struct Model<T>::Parts {
       }
       see(prefix_, component::kExpertWeights, by_expert);
       see(prefix_, component::kRouted, routed);
-      std::vector<T> out = feed_forward(layer.w->shared, view(x), limit);
+      const T unlimited = std::numeric_limits<T>::infinity();
+      std::vector<T> out =
+          feed_forward(layer.w->shared, view(x), planted(Bug::kNoClampInSharedExpert) ? unlimited : limit);
       see(prefix_, component::kShared, out);
       for (std::size_t d = 0; d < out.size(); ++d) out[d] += routed[d];
       see(prefix_, component::kFfnOut, out);

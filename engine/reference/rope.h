@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/config/model_config.h"
+#include "engine/reference/planted_bug.h"
 #include "engine/reference/rope_table.h"
 
 namespace dsv4::reference {
@@ -17,14 +18,17 @@ enum class Rotation { kForward, kBackward };
 template <class T>
 void rotate(std::span<T> x, int position, std::span<const T> frequencies,
             Rotation rotation = Rotation::kForward) {
-  T* tail = x.data() + x.size() - 2 * frequencies.size();
-  for (std::size_t i = 0; i < frequencies.size(); ++i) {
+  T* tail = planted(Bug::kRopeOnFirstDims) ? x.data() : x.data() + x.size() - 2 * frequencies.size();
+  const std::size_t pairs = frequencies.size(), halves = planted(Bug::kHalfSplitRope) ? pairs : 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
     const T angle = static_cast<T>(position) * frequencies[i];
     const T cosine = std::cos(angle),
             sine = rotation == Rotation::kForward ? std::sin(angle) : -std::sin(angle);
-    const T a = tail[2 * i], b = tail[2 * i + 1];
-    tail[2 * i] = a * cosine - b * sine;
-    tail[2 * i + 1] = b * cosine + a * sine;
+    T& first = tail[halves ? i : 2 * i];
+    T& second = tail[halves ? i + halves : 2 * i + 1];
+    const T a = first, b = second;
+    first = a * cosine - b * sine;
+    second = b * cosine + a * sine;
   }
 }
 
