@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "detector/preload/modules.h"
+#include "detector/preload/python_frames.h"
 #include "detector/preload/stacks.h"
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
@@ -21,11 +22,14 @@ using IsInitialized = int (*)();
 DumpTraceback g_dump = nullptr;
 ThisThreadState g_this_state = nullptr;
 IsInitialized g_initialized = nullptr;
+bool g_walks = false;  // the frames are read where they lie
 Distinct g_stacks;
 std::atomic<bool> g_found{false};
 std::atomic<uint32_t> g_tries{0};
 
 constexpr size_t kMaxText = 24 << 10;
+constexpr uint32_t kCompared = 8;
+std::atomic<uint32_t> g_compared{0};
 
 // Also finds an interpreter that an embedding program has loaded for itself alone.
 void* python_symbol(void* lib, const char* name) {
@@ -48,17 +52,36 @@ void* open_libpython() {
 }
 
 // Into a memory file of its own each time: a descriptor kept open could be closed and reused by the program.
-size_t read_stack(char* out, size_t size) {
-  if (g_dump == nullptr || g_this_state == nullptr) return 0;
-  if (g_initialized != nullptr && g_initialized() == 0) return 0;
-  void* state = g_this_state();
-  if (state == nullptr) return 0;
+size_t dump_stack(void* state, char* out, size_t size) {
   const int fd = memfd_create("capgate", MFD_CLOEXEC);
   if (fd < 0) return 0;
   g_dump(fd, state);
-  const ssize_t n = pread(fd, out, size, 0);
+  constexpr off_t kTitle = sizeof("Stack (most recent call first):\n") - 1;
+  const ssize_t n = pread(fd, out, size, kTitle);
   close(fd);
   return n > 0 ? size_t(n) : 0;
+}
+
+// The layouts are the interpreter's private matter: the first stacks are read both ways, and one difference
+// ends the walking.
+bool walk_agrees(void* state, const char* walked, size_t walked_bytes) {
+  char dumped[kMaxText];
+  const size_t n = dump_stack(state, dumped, sizeof(dumped));
+  return n == walked_bytes && memcmp(dumped, walked, n) == 0;
+}
+
+size_t read_stack(char* out, size_t size) {
+  if ((g_dump == nullptr && !g_walks) || g_this_state == nullptr) return 0;
+  if (g_initialized != nullptr && g_initialized() == 0) return 0;
+  void* state = g_this_state();
+  if (state == nullptr) return 0;
+  if (!g_walks) return dump_stack(state, out, size);
+  const size_t n = write_python_frames(state, out, size);
+  if (g_dump == nullptr || g_compared.load(std::memory_order_relaxed) >= kCompared || n == size) return n;
+  g_compared.fetch_add(1, std::memory_order_relaxed);
+  if (walk_agrees(state, out, n)) return n;
+  g_walks = false;
+  return dump_stack(state, out, size);
 }
 
 }  // namespace
@@ -81,16 +104,17 @@ void find_python(ThreadState& thread) {
   if (g_dump == nullptr)
     g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "PyUnstable_DumpTraceback"));
   write_meta(thread, "python", version());
+  g_walks = know_python_frames(version(), python_symbol, lib);
   Text why;
-  if (g_dump == nullptr || g_this_state == nullptr) {
-    g_dump = nullptr;
-    why << "Python " << version() << " does not export _Py_DumpTraceback";
+  if (g_this_state == nullptr || (g_dump == nullptr && !g_walks)) {
+    g_dump = nullptr, g_walks = false;
+    why << "the frames of this Python cannot be read: " << version();
   }
   write_meta(thread, "python.lines", why.c_str());
 }
 
 uint32_t python_stack(ThreadState& thread) {
-  if (g_dump == nullptr) return 0;
+  if (g_dump == nullptr && !g_walks) return 0;
   char text[kMaxText];
   const size_t n = read_stack(text, sizeof(text));
   if (n == 0) return 0;

@@ -1,5 +1,5 @@
-// The Python stack of the calling thread, read by the interpreter's own crash dumper: it takes no lock and
-// makes no object.
+// The Python stack of the calling thread, read from its frames (python_frames) or by the interpreter's own
+// crash dumper: neither takes a lock or makes an object.
 #pragma once
 
 #include <stddef.h>

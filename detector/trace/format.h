@@ -54,7 +54,9 @@ enum class RecordType : uint16_t {
   meta = 1,           // MetaRecord: a fact about the process
   string = 2,         // StringRecord: an interned string
   stack = 3,          // StackRecord: raw native return addresses
-  python_stack = 4,   // StringRecord layout: text as _Py_DumpTraceback writes it, innermost first
+  // StringRecord layout: text as _Py_DumpTraceback writes it, without a title: `  File "x.py", line 3 in f` lines, innermost
+  // first, characters that are not printable ASCII as \xHH, \uHHHH or \UHHHHHHHH; after 100 frames `  ...`.
+  python_stack = 4,
   module = 5,         // ModuleRecord: a mapped object
   call = 6,           // CallRecord: one CUDA call
   region = 7,         // RegionRecord: NVTX or capgate.h range
