@@ -19,8 +19,7 @@ void fill_hints(Report& report) {
 // follows in that capture is its consequence), then by rule and place.
 void sort_violations(Report& report) {
   const auto rank = [](const Violation& v) {
-    const bool killed =
-        v.phase == Phase::capture && v.result && *v.result != "cudaSuccess" && *v.result != "0";
+    const bool killed = v.phase == Phase::capture && was_refused(v);
     return std::tuple(v.suppressed.has_value(), v.severity, !killed, rule_order(v.rule),
                       std::string_view(v.location.file), v.location.line, v.location.column.value_or(0),
                       std::string_view(v.id));

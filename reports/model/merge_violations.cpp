@@ -14,11 +14,19 @@ bool has(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+// The debug information of an inlined call may leave out the namespace or the class that the front end names.
+bool same_function(std::string_view a, std::string_view b) {
+  const std::string one = function_key(a), other = function_key(b);
+  const std::string& longer = one.size() > other.size() ? one : other;
+  const std::string& shorter = one.size() > other.size() ? other : one;
+  if (longer == shorter) return true;
+  return !shorter.empty() && (longer.ends_with("::" + shorter) || longer.ends_with("." + shorter));
+}
+
 bool same_fault(const Violation& a, const Violation& b) {
   return a.rule == b.rule && std::abs(a.location.line - b.location.line) <= kLinesApart &&
          path_key(a.location.file) == path_key(b.location.file) &&
-         function_key(a.location.function) == function_key(b.location.function) &&
-         callee_key(a) == callee_key(b);
+         same_function(a.location.function, b.location.function) && callee_key(a) == callee_key(b);
 }
 
 template <class T>

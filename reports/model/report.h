@@ -1,5 +1,6 @@
 // The report: what every producer fills in and every view, form and gate reads. Field for field the JSON of
-// reports/schema/; strings are UTF-8; an empty optional is left out of the JSON.
+// reports/schema/; strings are UTF-8. An empty optional that the contract marks with "?" is left out of the JSON, any
+// other is null.
 #pragma once
 
 #include <cstdint>
@@ -160,6 +161,8 @@ struct Violation {
   std::vector<SourceLine> source;
   std::vector<Stack> stacks;
   std::vector<FlowStep> flow;
+  // Free, but these are known to all views: "callee" (what is called, when that is not `api`; part of the id), "region"
+  // (its name), "consequence" (what came of it, said in the heading in place of what follows from phase and capture).
   std::map<std::string, std::string> details;
   std::optional<Suppressed> suppressed;
   std::optional<std::string> baseline;  // new | known

@@ -38,10 +38,22 @@ std::optional<Reason> program_error(const Run& run) {
   return std::nullopt;
 }
 
+bool was_refused(const Violation& violation) {
+  return violation.result && !violation.result->empty() && *violation.result != "cudaSuccess" &&
+         *violation.result != "CUDA_SUCCESS" && *violation.result != "0";
+}
+
 std::optional<Reason> missing_proof(const Report& report) {
   const Coverage& coverage = report.coverage;
+  for (const auto& process : coverage.processes)
+    if (process.events_dropped > 0)
+      return Reason{fmt::format("{} events of process {} were dropped", process.events_dropped, process.pid),
+                    "capgate audit --trace DIR -- PROGRAM, where DIR has room for the whole trace"};
   if (coverage.kind == "capture" || coverage.kind == "eager") {
-    const auto seen_twice = [](const RegionCoverage& region) { return region.occurrences >= 2; };
+    // What lint calls a region is a place in the source and no occurrence of a step.
+    const auto seen_twice = [](const RegionCoverage& region) {
+      return region.source != "lint" && region.occurrences >= 2;
+    };
     if (coverage.captures_completed > 0 ||
         std::any_of(coverage.regions.begin(), coverage.regions.end(), seen_twice))
       return std::nullopt;

@@ -17,6 +17,9 @@ std::optional<Reason> program_error(const Run& run);
 // or every file parsed. finish() adds it when no producer gave a reason of its own.
 std::optional<Reason> missing_proof(const Report& report);
 
+// CUDA answered the call with an error.
+bool was_refused(const Violation& violation);
+
 // Warnings count only under --fail-on warning. `audited`: 3 when the program's own error is the only reason.
 ExitCode exit_code(const Report& report, Severity fail_on = Severity::error, bool audited = false);
 

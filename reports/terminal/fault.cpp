@@ -4,6 +4,7 @@
 
 #include "reports/model/fingerprint.h"
 #include "reports/model/names.h"
+#include "reports/model/verdict.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports::terminal {
@@ -14,11 +15,6 @@ const Capture* capture_of(const Report& report, const Violation& violation) {
   const auto it = std::find_if(report.captures.begin(), report.captures.end(),
                                [&](const Capture& capture) { return capture.id == *violation.capture; });
   return it == report.captures.end() ? nullptr : &*it;
-}
-
-bool refused(const Violation& violation) {
-  return violation.result && !violation.result->empty() && *violation.result != "cudaSuccess" &&
-         *violation.result != "CUDA_SUCCESS" && *violation.result != "0";
 }
 
 bool seen(const Violation& violation, std::string_view kind) {
@@ -116,7 +112,7 @@ std::string consequence(const Report& report, const Violation& violation) {
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
     const std::string label = clean(capture && capture->bucket ? *capture->bucket : *violation.capture);
-    const bool killed = capture && capture->result.starts_with("failed") && refused(violation);
+    const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
     if (killed && violation.severity == Severity::error) return fmt::format("killed capture \"{}\"", label);
     return fmt::format("{}in capture \"{}\"", times, label);
   }

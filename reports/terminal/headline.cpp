@@ -101,8 +101,14 @@ std::string captures(const Report& report) {
 std::string third_line(const Report& report) {
   const Coverage& coverage = report.coverage;
   std::string done = captures(report);
-  for (const auto& region : coverage.regions)
-    add(done, fmt::format("region \"{}\" seen {}", clean(region.name), counted(region.occurrences, "time")));
+  uint64_t in_source = 0;
+  for (const auto& region : coverage.regions) {
+    if (region.source == "lint")
+      in_source += region.occurrences;
+    else
+      add(done,
+          fmt::format("region \"{}\" seen {}", clean(region.name), counted(region.occurrences, "time")));
+  }
   uint64_t events = 0;
   for (const auto& process : coverage.processes) events += process.events;
   if (!coverage.processes.empty())
@@ -110,6 +116,7 @@ std::string third_line(const Report& report) {
                                               ? fmt::format(" of {} processes", coverage.processes.size())
                                               : ""));
   if (coverage.files_parsed) add(done, counted(*coverage.files_parsed, "file") + " parsed");
+  if (in_source) add(done, counted(in_source, "region") + " in the source");
   if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
   if (done.empty()) done = "nothing";
   std::string missed;

@@ -173,6 +173,12 @@ TEST(Verdict, SilenceIsNoPass) {
   finish(once);
   EXPECT_EQ(once.verdict, Verdict::pass);
 
+  Report dropped = clean_run();
+  dropped.coverage.processes[0].events_dropped = 3;
+  finish(dropped);
+  EXPECT_EQ(dropped.verdict, Verdict::inconclusive);
+  EXPECT_EQ(dropped.reasons.front().text, "3 events of process 4711 were dropped");
+
   Report sources = clean_sources();
   EXPECT_EQ(sources.verdict, Verdict::pass);
   sources.coverage.files_failed = 1;

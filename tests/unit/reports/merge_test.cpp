@@ -83,6 +83,17 @@ TEST(Merge, KeepsApartWhatIsNotTheSame) {
   }
 }
 
+TEST(Merge, PairsAnInlinedNameWithTheQualifiedOne) {
+  const Violation run = violation("host-sync", "a.cpp", 12, "route", "c");
+  for (const auto& [function, faults] :
+       {std::pair("ns::Layer::route", 1u), std::pair("ns::Layer::reroute", 2u)}) {
+    const Violation source = violation("host-sync", "a.cpp", 12, function, "c", "static");
+    const Report report =
+        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+    EXPECT_EQ(report.violations.size(), faults) << function;
+  }
+}
+
 TEST(Merge, PairsNeighboursWithTheirOwnTwins) {
   const auto at = [](int line, const char* kind) {
     return violation("host-sync", "a.cpp", line, "f", "c", kind);
@@ -187,6 +198,17 @@ TEST(Merge, TwoRanksThatSawAStepOnceEachSawItTwiceNowhere) {
   rank.coverage.regions = {{"step", "nvtx", 1}};
   const Report report = merged({input(rank, "r0", '1'), input(rank, "r1", '2')});
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
+}
+
+TEST(Merge, ARegionInTheSourceIsNoOccurrenceOfAStep) {
+  Report rank = clean_run();
+  rank.captures.clear();
+  rank.coverage.captures_completed = 0;
+  rank.coverage.kind = "eager";
+  rank.coverage.regions = {{"step", "nvtx", 1}};
+  Report sources = clean_sources();
+  sources.coverage.regions = {{"engine::step", "lint", 7}};
+  EXPECT_EQ(merged({input(rank, "r", '1'), input(sources, "s", '2')}).verdict, Verdict::inconclusive);
 }
 
 TEST(Merge, KeepsTheInputsOfAMerge) {

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""The commands that read reports, from outside: exit codes, where text goes, one sentence for whatever is wrong."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+CAPGATE, GOLDEN = "", pathlib.Path()
+
+
+def run(*words, stdin=None):
+    done = subprocess.run([CAPGATE, *map(str, words)], input=stdin, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.here = pathlib.Path(self.folder.name)
+
+    def expect_sentence(self, result, part):
+        code, out, err = result
+        self.assertEqual(code, 2)
+        self.assertEqual(out, "")
+        self.assertTrue(err.startswith("capgate: "), err)
+        self.assertIn(part, err)
+
+    def test_gate_answers_with_the_exit_code(self):
+        self.assertEqual(run("gate", GOLDEN / "clean_run.json")[0], 0)
+        self.assertEqual(run("gate", GOLDEN / "failed_run.json")[0], 1)
+        self.assertEqual(run("gate", GOLDEN / "failed_run.json", "--baseline", GOLDEN / "failed_run.json")[0], 0)
+        self.assertEqual(run("gate", GOLDEN / "failed_run.json", "--baseline", GOLDEN / "clean_run.json")[0], 1)
+        report = json.loads((GOLDEN / "clean_run.json").read_text(encoding="utf-8"))
+        report["verdict"] = "inconclusive"
+        report["reasons"] = [{"text": "why", "remedy": "how"}]
+        code, out, _ = run("gate", "-", stdin=json.dumps(report))
+        self.assertEqual(code, 2)
+        self.assertIn("run: how", out)
+
+    def test_gate_fails_on_warnings_only_when_asked(self):
+        report = json.loads((GOLDEN / "failed_run.json").read_text(encoding="utf-8"))
+        for fault in report["violations"]:
+            fault["severity"] = "warning"
+        report["verdict"] = "pass"
+        path = self.here / "warned.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        before = path.read_bytes()
+        self.assertEqual(run("gate", path)[0], 0)
+        self.assertEqual(run("gate", path, "--fail-on", "warning")[0], 1)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_bad_input_is_one_sentence_and_2(self):
+        nothing = self.here / "nothing.json"
+        for command in (["gate", nothing], ["show", nothing], ["merge", nothing],
+                        ["gate", GOLDEN / "clean_run.json", "--baseline", nothing]):
+            self.expect_sentence(run(*command), "nothing.json: cannot be read")
+        self.expect_sentence(run("show", "-", stdin="{"), "standard input: ends at byte 1")
+        self.expect_sentence(run("explain", "host-snyc"), "did you mean host-sync?")
+        self.expect_sentence(run("gate"), "REPORT")
+        self.expect_sentence(run("gate", GOLDEN / "clean_run.json", "--fail-on", "note"), "--fail-on")
+
+    def test_merge_writes_data_to_stdout_and_words_to_stderr(self):
+        code, out, err = run("merge", GOLDEN / "clean_run.json", GOLDEN / "clean_sources.json")
+        self.assertEqual(code, 0)
+        self.assertEqual(json.loads(out)["verdict"], "pass")
+        self.assertTrue(err.startswith("PASS"), err)
+        target = self.here / "m.json"
+        code, out, _ = run("merge", GOLDEN / "clean_run.json", GOLDEN / "failed_run.json", "--out", target)
+        self.assertEqual((code, out), (0, ""))  # done; the verdict is the gate's to tell
+        self.assertEqual(run("gate", target)[0], 1)
+
+    def test_merge_refuses_two_builds(self):
+        report = json.loads((GOLDEN / "clean_run.json").read_text(encoding="utf-8"))
+        report["subject"]["build_id"] = "beef"
+        path = self.here / "other.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        target = self.here / "m.json"
+        self.expect_sentence(run("merge", GOLDEN / "clean_run.json", path, "--out", target), "cannot merge")
+        self.assertFalse(target.exists())
+
+    def test_show_prints_the_golden_view_without_colour(self):
+        code, out, err = run("show", GOLDEN / "failed_run.json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, (GOLDEN / "failed_run.txt").read_text(encoding="utf-8"))
+        self.assertIn("\x1b[", run("--color", "always", "show", GOLDEN / "failed_run.json")[1])
+
+    def test_explain_and_rules(self):
+        code, out, _ = run("rules", "--json")
+        self.assertEqual(code, 0)
+        rules = json.loads(out)["rules"]
+        listed = run("rules")[1]
+        for rule in rules:
+            self.assertIn(rule["id"], listed)
+            self.assertEqual(run("explain", rule["id"])[0], 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--capgate", required=True)
+    parser.add_argument("--golden", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    CAPGATE, GOLDEN = options.capgate, options.golden
+    unittest.main(argv=["cli_test.py", *rest])
