@@ -65,9 +65,10 @@ void mark_retries(Timeline& timeline, Places& places) {
           !same_site(later, failed))
         continue;
       failed.retried =
-          std::none_of(timeline.captures.begin(), timeline.captures.end(), [&](const Capture& other) {
-            return same_site(other, failed) && other.first_launch_seq > failed.end_seq &&
-                   other.first_launch_seq < later.begin_seq;
+          std::none_of(timeline.launches.begin(), timeline.launches.end(), [&](const Launch& launch) {
+            const uint64_t seq = timeline.call(launch.call).r.h.seq;
+            return launch.capture != kNone && seq > failed.end_seq && seq < later.begin_seq &&
+                   same_site(timeline.captures[static_cast<size_t>(launch.capture)], failed);
           });
       break;
     }

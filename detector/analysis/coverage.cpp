@@ -25,8 +25,16 @@ std::optional<int> number(std::string_view text) {
   return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+// Subscribed is not enough: a CUPTI older than the GPU subscribes and stays silent.
 bool is_attached(const trace::ProcessTrace& process) {
-  return process.fact("cupti.state") == "attached";
+  return process.fact("cupti.state") == "attached" && !process.fact("cupti.proof").empty();
+}
+
+std::string why_not_attached(const trace::ProcessTrace& process) {
+  if (process.fact("cupti.state") == "attached") return "no callback arrived after subscribing";
+  for (const auto key : {"cupti.error", "gave-up"})
+    if (!process.fact(key).empty()) return std::string(process.fact(key));
+  return "CUPTI is unavailable";
 }
 
 std::string capture_name(const Timeline& timeline, const Capture& capture) {
@@ -60,13 +68,9 @@ void attachment(const seal::SealedTrace& trace, Report& report) {
            "run it without " + (holder.empty() ? "the other tool" : holder) + ": capgate audit -- PROGRAM"});
     } else if (!seen.attached) {
       if (coverage.cupti == "attached") coverage.cupti = "unavailable";
-      const std::string why(t.fact("gave-up"));
       report.reasons.push_back(
-          {who(t) + ": the detector did not attach" +
-               (!why.empty()                              ? ": " + why
-                : state.empty() || state == "unavailable" ? ""
-                                                          : " (" + state + ")"),
-           "run it where an NVIDIA driver and CUPTI of CUDA 12 or later are: capgate audit -- PROGRAM"});
+          {who(t) + ": the detector did not attach: " + why_not_attached(t),
+           "run it where an NVIDIA driver and a CUPTI that fits it are: capgate audit -- PROGRAM"});
     } else if (t.state == trace::FileState::gave_up) {
       report.reasons.push_back({who(t) + ": the detector gave up on the way" +
                                     (t.fact("gave-up").empty() ? "" : ": " + std::string(t.fact("gave-up"))),
@@ -181,6 +185,7 @@ void environment(const seal::SealedTrace& trace, Report& report) {
     const auto first = [&](std::string& to, std::string_view key) {
       if (to.empty()) to = t.fact(key);
     };
+    first(env.driver, "driver.release");
     first(env.driver, "driver");
     first(env.cuda_runtime, "runtime");
     first(env.cupti_path, "cupti.path");
@@ -204,6 +209,16 @@ void environment(const seal::SealedTrace& trace, Report& report) {
         gpu.sm = value.substr(bar + 1, next == std::string::npos ? std::string::npos : next - bar - 1);
       env.gpus.push_back(gpu);
     }
+    for (const auto& record : t.counters) {
+      constexpr std::string_view kThinned = "thinned:";
+      const std::string_view name = t.text(record.r.name);
+      if (name.starts_with(kThinned) && record.r.value > 0)
+        report.coverage.not_checked.push_back(std::to_string(record.r.value) + " events of " + who(t) +
+                                              " left out for want of room (" +
+                                              std::string(name.substr(kThinned.size())) + ")");
+    }
+    if (!t.fact("stacks").empty())
+      report.coverage.not_checked.push_back("C++ lines of " + who(t) + ": " + std::string(t.fact("stacks")));
     const std::string lines(t.fact("python.lines"));
     const std::string said = "Python lines: " + lines;
     auto& not_checked = report.coverage.not_checked;

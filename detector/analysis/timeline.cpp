@@ -367,9 +367,7 @@ class Builder {
     if (exec.number == 0) exec.number = ++exec_numbers_;
     out_.launches.push_back({index, exec.number, exec.capture});
     if (exec.capture == kNone) return;
-    Capture& capture = out_.captures[static_cast<size_t>(exec.capture)];
-    ++capture.launches;
-    capture.first_launch_seq = std::min(capture.first_launch_seq, call.r.h.seq);
+    ++out_.captures[static_cast<size_t>(exec.capture)].launches;
   }
 
   // After the run: what became of the capture, and who broke it.

@@ -42,7 +42,6 @@ struct Capture {
   const trace::CaptureRecord* record = nullptr;
   uint64_t graph = 0;
   uint64_t launches = 0;
-  uint64_t first_launch_seq = kNever;
   bool retried = false;  // failed, and the same site completed before its first replay; set by the judge
   std::vector<Fork> forks;
   std::map<uint32_t, uint64_t> threads;  // besides the owner: since when they put work on its streams

@@ -71,6 +71,7 @@ struct SiteInSteps {
 void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>& done) {
   std::map<std::pair<std::string, std::string>, SiteInSteps> sites;  // rule, site
   std::vector<uint64_t> waits(steps.size());
+  std::set<size_t> unplaced;  // steps
   for (size_t s = 0; s < steps.size(); ++s) {
     for (size_t i = steps[s].from + 1; i < steps[s].to; ++i) {
       const Call& call = judge.call(i);
@@ -80,7 +81,10 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
         continue;
       if (is_host_wait(call) && !context.in_break) ++waits[s];
       const Cost cost = cost_of(call);
-      if (!cost.rule || judge.is_framework_allocator(i)) continue;
+      if (!cost.rule) continue;
+      // A long run records stacks for its first steps only; those name the places.
+      if (!judge.place(i).known) unplaced.insert(s);
+      if (!judge.place(i).known || judge.is_framework_allocator(i)) continue;
       auto& site = sites[{cost.rule, judge.place(i).site}];
       site.steps.insert(s);
       site.calls.push_back(i);
@@ -90,7 +94,7 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
   const bool over_budget = usual_waits > judge.settings().step_waits;
   for (const auto& [key, site] : sites) {
     // What only some steps do is not what a step does.
-    if (site.steps.size() < 2 || site.steps.size() * 2 < steps.size()) continue;
+    if (site.steps.size() < 2 || site.steps.size() * 2 < steps.size() - unplaced.size()) continue;
     for (const size_t i : site.calls) {
       if (!done.insert(i).second) continue;
       const Cost cost = cost_of(judge.call(i));

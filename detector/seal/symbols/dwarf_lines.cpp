@@ -14,8 +14,39 @@ namespace {
 
 using Scopes = std::unique_ptr<Dwarf_Die, decltype(&std::free)>;
 
-std::string tidy(const char* path) {
-  return path ? std::filesystem::path(path).lexically_normal().string() : std::string();
+// Files are given as the unit's compiler saw them, which may be relative to its folder.
+std::string tidy(Dwarf_Die* unit, const char* path) {
+  if (!path) return {};
+  std::filesystem::path file(path);
+  Dwarf_Attribute attribute;
+  if (file.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+    if (const char* folder = dwarf_formstring(&attribute)) file = folder / file;
+  return file.lexically_normal().string();
+}
+
+// For what has no symbol of its own (a static function that was inlined everywhere): its name with the
+// namespaces and classes around its declaration.
+std::string qualified_name(Dwarf_Die* die) {
+  const char* name = dwarf_diename(die);
+  if (!name) return {};
+  std::string out = name;
+  Dwarf_Attribute attribute;
+  Dwarf_Die declared = *die, next;
+  for (const auto link : {DW_AT_abstract_origin, DW_AT_specification})
+    if (dwarf_attr(&declared, static_cast<unsigned>(link), &attribute) &&
+        dwarf_formref_die(&attribute, &next))
+      declared = next;
+  Dwarf_Die* parents = nullptr;
+  const int count = dwarf_getscopes_die(&declared, &parents);
+  const Scopes scopes(parents, std::free);
+  for (int i = 1; i < count; ++i) {
+    Dwarf_Die* scope = scopes.get() + i;
+    const int tag = dwarf_tag(scope);
+    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type) continue;
+    const char* around = dwarf_diename(scope);
+    out = std::string(around ? around : "(anonymous namespace)") + "::" + out;
+  }
+  return out;
 }
 
 std::string name_of(Dwarf_Die* die) {
@@ -23,8 +54,7 @@ std::string name_of(Dwarf_Die* die) {
   for (const auto which : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (dwarf_attr_integrate(die, static_cast<unsigned>(which), &attribute))
       if (const char* name = dwarf_formstring(&attribute)) return demangle(name);
-  const char* name = dwarf_diename(die);
-  return name ? name : "";
+  return qualified_name(die);
 }
 
 // Where an inlined function was called from.
@@ -39,7 +69,7 @@ void call_place(Dwarf_Die* unit, Dwarf_Die* die, std::string& file, int& line) {
   size_t count = 0;
   if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &value) == 0 &&
       dwarf_getsrcfiles(unit, &files, &count) == 0 && value < count)
-    file = tidy(dwarf_filesrc(files, value, nullptr, nullptr));
+    file = tidy(unit, dwarf_filesrc(files, value, nullptr, nullptr));
 }
 
 }  // namespace
@@ -71,7 +101,7 @@ std::vector<SourcePlace> DwarfLines::find(uint64_t address) const {
   int line = 0;
   if (Dwarf_Line* row = dwarf_getsrc_die(unit, address)) {
     dwarf_lineno(row, &line);
-    file = tidy(dwarf_linesrc(row, nullptr, nullptr));
+    file = tidy(unit, dwarf_linesrc(row, nullptr, nullptr));
   }
   Dwarf_Die* found = nullptr;
   if (dwarf_getscopes(unit, address, &found) > 0) {

@@ -300,6 +300,20 @@ TEST_F(ReplayStep, WhatOneStepDoesOnceIsSilent) {
   EXPECT_EQ(faults(report), Faults{}) << text(report);
 }
 
+TEST_F(ReplayStep, StepsWithoutStacksCountAndNameNothing) {
+  const auto report = replays(
+      [&](int step) {
+        if (step < 4)
+          p.at("decode.cpp", 30, "read_token");
+        else
+          p.nowhere();
+        p.sync(kStream);
+      },
+      20);
+  EXPECT_EQ(faults(report), Faults{"note host-sync decode.cpp:30 read_token"}) << text(report);
+  EXPECT_EQ(report.metrics.at("waits_per_step"), 1);
+}
+
 TEST_F(ReplayStep, OtherBucketsStepsAreNotOneStep) {
   p.at("decode.cpp", 10, "capture");
   p.healthy_capture(kStream, kGraph, kExec);
@@ -335,7 +349,7 @@ TEST_F(ReplayStep, PiecewiseGraphsAreOneStep) {
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"note host-sync decode.cpp:30 read_token"}) << text(report);
-  EXPECT_EQ(report.violations[0].count, 5u);
+  EXPECT_EQ(report.violations[0].count, 4u);  // five launches of a graph have four steps between them
 }
 
 TEST_F(ReplayStep, PinnedInputsAndEventsBetweenReplaysAreSilent) {

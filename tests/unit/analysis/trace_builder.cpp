@@ -38,8 +38,9 @@ reports::Frame native(const std::string& module, const std::string& function, co
 
 ProcessBuilder::ProcessBuilder(uint32_t pid) : pid_(pid), tid_(pid) {
   meta("cupti.state", "attached");
+  meta("cupti.proof", "1");
   meta("argv0", "decode");
-  meta("driver", "580.95");
+  meta("driver.release", "580.95.05");
   meta("gpu.0", "NVIDIA H200|90|GPU-1");
 }
 

@@ -45,7 +45,13 @@ TEST_F(Judged, CuptiHeldByAnother) {
 
 TEST_F(Judged, NotAttached) {
   p.meta("cupti.state", "unavailable");
-  p.meta("gave-up", "no callback arrived after subscribing");
+  p.meta("cupti.error", "libcupti was not found");
+  healthy();
+  inconclusive("libcupti was not found");
+}
+
+TEST_F(Judged, SubscribedAndDeaf) {
+  p.meta("cupti.proof", "");
   healthy();
   inconclusive("no callback arrived after subscribing");
 }
