@@ -7,6 +7,7 @@
 #include "detector/preload/families.h"
 #include "detector/preload/graph_dump.h"
 #include "detector/preload/host_place.h"
+#include "detector/preload/modules.h"
 #include "detector/preload/process.h"
 #include "detector/preload/python_lines.h"
 #include "detector/preload/ranges.h"
@@ -62,9 +63,9 @@ void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
 }
 
 void take_stacks(ThreadState& thread, CallRecord& record) {
-  find_python(thread);
   bool truncated = false;
   record.stack = native_stack(thread, &truncated);
+  if (python_was_mapped()) find_python(thread);
   if (truncated) record.flags |= trace::kStackTruncated;
   record.python_stack = python_stack(thread);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "detector/preload/driver_api.h"
+#include "detector/preload/modules.h"
 #include "detector/preload/sys.h"
 #include "detector/preload/trace_file.h"
 
@@ -36,6 +37,8 @@ constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES",        "CUDA_MODUL
 constexpr const char* kSettings[] = {"CAPGATE_REGIONS",        "CAPGATE_UNTIL",
                                      "CAPGATE_TRACE_LIMIT_MB", "CAPGATE_CUPTI_HINTS",
                                      "CAPGATE_NEXT_INJECTION", "CAPGATE_NEXT_NVTX_INJECTION"};
+
+int (*g_runtime_version)(int*) = nullptr;  // stays null for a static runtime
 
 const char kHex[] = "0123456789abcdef";
 
@@ -70,6 +73,23 @@ void write_process_facts(ThreadState& thread) {
   }
 }
 
+void find_runtime() {
+  void* symbol = dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion");
+  char path[PATH_MAX] = {};
+  // Python loads it for itself alone.
+  const auto is_runtime = [](const char* name, void* out) {
+    const char* file = strrchr(name, '/');
+    if (strncmp(file != nullptr ? file + 1 : name, "libcudart.so", 12) != 0 || strlen(name) >= PATH_MAX)
+      return false;
+    strcpy(static_cast<char*>(out), name);
+    return true;
+  };
+  if (symbol == nullptr && find_module(is_runtime, path)) {
+    if (void* lib = dlopen(path, RTLD_NOW | RTLD_NOLOAD)) symbol = dlsym(lib, "cudaRuntimeGetVersion");
+  }
+  g_runtime_version = reinterpret_cast<int (*)(int*)>(symbol);
+}
+
 void write_device_facts(ThreadState& thread) {
   int version = 0;
   if (g_driver.driver_version != nullptr && g_driver.driver_version(&version) == CUDA_SUCCESS) {
@@ -83,12 +103,10 @@ void write_device_facts(ThreadState& thread) {
     if (char* end = strchr(module, '\n')) *end = 0;
     write_meta(thread, "driver.release", module);
   }
-  if (auto get = reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"))) {
-    if (get(&version) == 0) {
-      Text text;
-      text << uint64_t(version / 1000) << "." << uint64_t(version % 1000 / 10);
-      write_meta(thread, "runtime", text.c_str());
-    }
+  if (g_runtime_version != nullptr && g_runtime_version(&version) == 0) {
+    Text text;
+    text << uint64_t(version / 1000) << "." << uint64_t(version % 1000 / 10);
+    write_meta(thread, "runtime", text.c_str());
   }
   int count = 0;
   if (g_driver.device_count == nullptr || g_driver.device_count(&count) != CUDA_SUCCESS) return;

@@ -37,6 +37,7 @@ unsigned long long g_adds = 0;
 unsigned long long g_subs = 0;
 Fresh* g_fresh = nullptr;
 char g_exe[PATH_MAX];
+std::atomic<bool> g_python_mapped{false};
 uint64_t g_own_low = 0, g_own_high = 0;
 
 uint32_t read_build_id(const dl_phdr_info& info, uint8_t* out) {
@@ -108,6 +109,7 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
   if (fresh.path_bytes >= sizeof(fresh.path)) fresh.path_bytes = sizeof(fresh.path) - 1;
   memcpy(fresh.path, path, fresh.path_bytes);
   g_known[g_count++] = fresh.module;
+  if (strstr(path, "/libpython3") != nullptr) g_python_mapped.store(true);
   const auto here = reinterpret_cast<uint64_t>(&visit_module);
   if (here >= start && here < end) {
     g_own_low = start;
@@ -173,6 +175,10 @@ void refresh_modules(ThreadState& thread) {
   g_adds = adds;
   g_subs = subs;
   g_lock.unlock();
+}
+
+bool python_was_mapped() {
+  return g_python_mapped.load(std::memory_order_relaxed) && g_python_mapped.exchange(false);
 }
 
 bool in_module(uint64_t address) {

@@ -11,6 +11,10 @@ struct ThreadState;
 // Writes a record for every object mapped since the last call. Cheap when nothing was loaded in between.
 void refresh_modules(ThreadState& thread);
 
+// True once after a Python interpreter's library was mapped: looking it up takes the loader's lock, which
+// must not be taken now and then inside CUDA.
+bool python_was_mapped();
+
 // True for an address of an object's own data (its constants and globals).
 bool in_module(uint64_t address);
 

@@ -219,6 +219,7 @@ void attach() {
   refresh_modules(*thread);
   if (!warm_up_stacks()) write_meta(*thread, "stacks", "libgcc_s.so.1 could not be loaded: no native stacks");
   find_heap();
+  find_runtime();
   find_python(*thread);
   read_until();
   write_open_ranges(*thread);

@@ -25,7 +25,6 @@ IsInitialized g_initialized = nullptr;
 bool g_walks = false;  // the frames are read where they lie
 Distinct g_stacks;
 std::atomic<bool> g_found{false};
-std::atomic<uint32_t> g_tries{0};
 
 constexpr size_t kMaxText = 24 << 10;
 constexpr uint32_t kCompared = 8;
@@ -87,9 +86,7 @@ size_t read_stack(char* out, size_t size) {
 }  // namespace
 
 void find_python(ThreadState& thread) {
-  // An interpreter that loads CUDA is there at once; one that is embedded later is looked for now and then.
-  if (g_found.load(std::memory_order_relaxed) || g_tries.fetch_add(1, std::memory_order_relaxed) % 256 != 0)
-    return;
+  if (g_found.load(std::memory_order_relaxed)) return;
   void* lib = nullptr;
   auto version = reinterpret_cast<GetVersion>(python_symbol(nullptr, "Py_GetVersion"));
   if (version == nullptr) {
@@ -148,7 +145,6 @@ void describe_python(char* out, size_t size) {
 void reset_python_after_fork() {
   g_stacks.forget();
   g_found.store(false);
-  g_tries.store(0);
 }
 
 }  // namespace capgate::preload
