@@ -5,8 +5,8 @@
 
 namespace capgate::lint {
 
-Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
-                         bool default_is_per_thread)
+Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tables,
+                         const LintOptions& options, bool default_is_per_thread)
     : program_(program),
       lowering_(lowering),
       tables_(tables),
@@ -19,7 +19,8 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
 // must lend it.
 void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
   if (!seen.insert(&f).second) return;
-  if (const auto known = reaches_.find(&f); known != reaches_.end() && known->second.ready && &known->second != &r) {
+  if (const auto known = reaches_.find(&f);
+      known != reaches_.end() && known->second.ready && &known->second != &r) {
     const Reach& k = known->second;
     r.begins_region = r.begins_region || k.begins_region;
     r.calls_api = r.calls_api || k.calls_api;
@@ -68,7 +69,8 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
           break;
       }
       if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
-          api->direction != Direction::on_host && !(api->is == Is::allocate && api->memory == Memory::host_heap))
+          api->direction != Direction::on_host &&
+          !(api->is == Is::allocate && api->memory == Memory::host_heap))
         r.calls_api = true;
       continue;
     }
@@ -166,7 +168,8 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         break;
       }
       case Core::Kind::call:
-        if (ref.region > kCallers) result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
+        if (ref.region > kCallers)
+          result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
         break;
       case Core::Kind::gap: {
         NotAnalysed gap = core.gap;
@@ -215,7 +218,8 @@ FunctionSummary Interpreter::latent(Function& f) {
 UnitResult Interpreter::run() {
   UnitResult result;
   std::vector<Function*>& all = program_.user_functions;
-  std::stable_sort(all.begin(), all.end(), [](const Function* a, const Function* b) { return a->place < b->place; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Function* a, const Function* b) { return a->place < b->place; });
   result.functions_analysed = all.size();
   std::unordered_set<const Function*> called;
   for (Function* f : all) {
@@ -251,10 +255,10 @@ UnitResult Interpreter::run() {
   for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);
   for (const Function* f : all)
     if (!f->trouble.empty() && named.insert(f->usr + f->name).second)
-      result.not_analysed.push_back({f->name, f->usr, f->place,
-                                     "the parser found an error at line " + std::to_string(f->trouble_line) + ": " +
-                                         f->trouble,
-                                     "", ""});
+      result.not_analysed.push_back(
+          {f->name, f->usr, f->place,
+           "the parser found an error at line " + std::to_string(f->trouble_line) + ": " + f->trouble, "",
+           ""});
 
   // One finding a place: in a region beats outside, an error beats a note.
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
@@ -269,17 +273,19 @@ UnitResult Interpreter::run() {
   const auto same = [](const Finding& a, const Finding& b) {
     return a.place == b.place && a.rule == b.rule && a.callee == b.callee;
   };
-  result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
+  result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same),
+                        result.findings.end());
   std::stable_sort(result.not_analysed.begin(), result.not_analysed.end(), [](const auto& a, const auto& b) {
     if (a.place != b.place) return a.place < b.place;
     if (a.function != b.function) return a.function < b.function;
     if (a.reason != b.reason) return a.reason < b.reason;
     return a.region > b.region;
   });
-  result.not_analysed.erase(
-      std::unique(result.not_analysed.begin(), result.not_analysed.end(),
-                  [](const auto& a, const auto& b) { return a.function == b.function && a.reason == b.reason; }),
-      result.not_analysed.end());
+  result.not_analysed.erase(std::unique(result.not_analysed.begin(), result.not_analysed.end(),
+                                        [](const auto& a, const auto& b) {
+                                          return a.function == b.function && a.reason == b.reason;
+                                        }),
+                            result.not_analysed.end());
   return result;
 }
 

@@ -31,7 +31,8 @@ UnitResult analyze_unit(const Unit& unit, const LintOptions& options) {
         return result;
       }
     for (size_t i = 0; i < options.source_tables.size(); ++i)
-      if (const auto added = tables.add(options.source_tables[i], fmt::format("source table {}", i + 1)); !added) {
+      if (const auto added = tables.add(options.source_tables[i], fmt::format("source table {}", i + 1));
+          !added) {
         failed(result, unit, added.error());
         return result;
       }

@@ -7,17 +7,15 @@ namespace capgate::lint {
 
 namespace {
 
-const Node* bare(const Node* n) {
-  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
-  return n;
-}
-
 // Worth telling callers apart by: flags, enumerations, null pointers and streams. Counts are not.
 bool keeps_constant(const Type* type) {
-  return type && (type->shape == Shape::boolean || type->shape == Shape::enumeration || type->shape == Shape::pointer);
+  return type && (type->shape == Shape::boolean || type->shape == Shape::enumeration ||
+                  type->shape == Shape::pointer);
 }
 
-void put(std::string& key, uint64_t value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void put(std::string& key, uint64_t value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 }  // namespace
 
@@ -29,13 +27,15 @@ const Api* Interpreter::api_of(Function& function) {
   return function.api;
 }
 
-std::vector<Interpreter::Argument> Interpreter::arguments_of(const Node* n, size_t first, const Function* function) {
+std::vector<Interpreter::Argument> Interpreter::arguments_of(const Node* n, size_t first,
+                                                             const Function* function) {
   std::vector<Argument> arguments;
   for (size_t i = first; i < n->kids.size(); ++i) {
     Argument a;
     a.node = n->kids[i];
     const size_t position = i - first;
-    const Type* type = function && position < function->params.size() ? function->params[position]->type : nullptr;
+    const Type* type =
+        function && position < function->params.size() ? function->params[position]->type : nullptr;
     if (type && type->shape == Shape::reference) {
       a.places = places(a.node);
       if (a.places.empty()) {
@@ -84,7 +84,8 @@ Value Interpreter::call(const Node* n) {
       v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
     else if (f->is_defaulted || (f->record && f->spelled == "operator=" && arguments.size() == 1)) {
       // A memberwise assignment.
-      if (!arguments[0].places.empty() && object.size() == 1) copy_tree(arguments[0].places[0], object[0], false);
+      if (!arguments[0].places.empty() && object.size() == 1)
+        copy_tree(arguments[0].places[0], object[0], false);
       v.targets = target_sets_.intern(object);
     } else {
       if (f->spelled.starts_with("capgate_")) return {};
@@ -240,7 +241,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   if (entry.flow.region) entry.flow.region = kCallers;
   if (annotated) {
     const std::string name = f.name;
-    auto [it, fresh] = region_ids_.try_emplace("function " + f.usr + name, static_cast<uint32_t>(regions_.size()));
+    auto [it, fresh] =
+        region_ids_.try_emplace("function " + f.usr + name, static_cast<uint32_t>(regions_.size()));
     if (fresh) regions_.push_back({name, "annotated", f.name, f.place, f.end_line});
     entry.flow.region = it->second;
     entry.flow.marked = 0;
@@ -283,7 +285,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       Cell c;
       c.targets = target_sets_.intern(a.places.empty() ? place_or_temporary(at, a.value) : a.places);
       bring(place, c);
-    } else if (a.value.aggregate && p->type && (p->type->shape == Shape::record || p->type->shape == Shape::array)) {
+    } else if (a.value.aggregate && p->type &&
+               (p->type->shape == Shape::record || p->type->shape == Shape::array)) {
       bring_tree(a.value.aggregate, place);
     } else {
       Cell c;
@@ -316,7 +319,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     const PathId symbol = canon.symbols[root];
     const std::vector<std::pair<PathId, Cell>>& cells = s().cells();
     for (size_t k = 0; k < cells.size(); ++k)
-      if (paths_[cells[k].first].root == root) bring(paths_.rebase(cells[k].first, root, symbol), cells[k].second);
+      if (paths_[cells[k].first].root == root)
+        bring(paths_.rebase(cells[k].first, root, symbol), cells[k].second);
     // The callee must know that it was given memory of a frame.
     if (const Memory memory = memory_of(root); memory != Memory::unknown) {
       const Cell* known = entry.find(symbol);
@@ -397,7 +401,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     state_ = &running;
     ++active_[&f];
     if (!f.trouble.empty())
-      add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble, "");
+      add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble,
+              "");
     for (int round = 0; round < (f.has_backward_jump ? 3 : 1); ++round) {
       running = entry;
       if (f.is_constructor && f.record && f.self) {
@@ -459,7 +464,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       bool keep = root.step == Step::symbol || root.step == Step::heap || root.step == Step::result;
       if (root.step == Step::variable)
         keep = std::binary_search(reached.visible.begin(), reached.visible.end(), root.key) ||
-               std::find(canon.more_visible.begin(), canon.more_visible.end(), root.key) != canon.more_visible.end();
+               std::find(canon.more_visible.begin(), canon.more_visible.end(), root.key) !=
+                   canon.more_visible.end();
       if (keep) summary.exit.append(path, cell);
     }
     summary.refs = std::move(frame.refs);

@@ -7,14 +7,10 @@ namespace capgate::lint {
 
 namespace {
 
-const Node* bare(const Node* n) {
-  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
-  return n;
-}
-
 template <class List>
 auto* at_position(List& list, int position) {
-  return position >= 0 && static_cast<size_t>(position) < list.size() ? &list[static_cast<size_t>(position)] : nullptr;
+  return position >= 0 && static_cast<size_t>(position) < list.size() ? &list[static_cast<size_t>(position)]
+                                                                      : nullptr;
 }
 
 bool is_host(Memory m) {
@@ -126,7 +122,8 @@ Value Interpreter::source_value(const Node* at, const std::string& from, const T
   return v;
 }
 
-std::vector<PathId> Interpreter::field_targets(const Argument& parameters, const std::vector<std::string>& fields) {
+std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
+                                               const std::vector<std::string>& fields) {
   std::vector<PathId> found;
   for (const PathId object : targets(parameters.value))
     for (const std::string& field : fields) {
@@ -173,13 +170,26 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
     if (const Trace* t = taint_of(given->value)) sink(Use::size, t, given->node);
   }
   switch (api.direction) {
-    case Direction::to_host: kind = kDeviceToHost; break;
-    case Direction::to_device: kind = kHostToDevice; break;
-    case Direction::on_device: kind = kDeviceToDevice; break;
-    case Direction::on_host: kind = kHostToHost; break;
-    case Direction::by_field: kind = !dst.empty() ? kDeviceToHost : !src.empty() ? kHostToDevice : kDeviceToDevice; break;
-    case Direction::by_address: kind = kDefault; break;
-    case Direction::by_kind: break;
+    case Direction::to_host:
+      kind = kDeviceToHost;
+      break;
+    case Direction::to_device:
+      kind = kHostToDevice;
+      break;
+    case Direction::on_device:
+      kind = kDeviceToDevice;
+      break;
+    case Direction::on_host:
+      kind = kHostToHost;
+      break;
+    case Direction::by_field:
+      kind = !dst.empty() ? kDeviceToHost : !src.empty() ? kHostToDevice : kDeviceToDevice;
+      break;
+    case Direction::by_address:
+      kind = kDefault;
+      break;
+    case Direction::by_kind:
+      break;
   }
   event.to_host = kind == kDeviceToHost;
   event.to_device = kind == kHostToDevice;
@@ -193,8 +203,9 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
 
   const bool strong = dst.size() == 1;
   const auto device_value = [&](const std::string& where) {
-    return traces_.source(n, (where.empty() ? std::string("the host") : "'" + where + "'") +
-                                 " receives a device value from " + event.callee,
+    return traces_.source(n,
+                          (where.empty() ? std::string("the host") : "'" + where + "'") +
+                              " receives a device value from " + event.callee,
                           event.callee);
   };
   std::string where = dst_argument ? text_of(dst_argument->node) : "";
@@ -262,7 +273,8 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, const Function
   const std::string name = kernel ? kernel->spelled : "a kernel";
   std::vector<PathId> written;
   for (size_t i = first; i < a.size(); ++i) {
-    const Type* type = kernel && i - first < kernel->params.size() ? kernel->params[i - first]->type : nullptr;
+    const Type* type =
+        kernel && i - first < kernel->params.size() ? kernel->params[i - first]->type : nullptr;
     if (!type && a[i].node) type = bare(a[i].node)->type;
     const bool read_only = type && type->shape == Shape::pointer && type->inner && type->inner->is_const;
     if (read_only) continue;
@@ -283,7 +295,8 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, const Function
       const PathId p = paths_.root(Step::variable, v.id);
       Cell& c = s().at(p);
       if (!c.taint) {
-        c.taint = traces_.source(at, "'" + v.name + "' in managed memory is open to " + name, "managed memory");
+        c.taint =
+            traces_.source(at, "'" + v.name + "' in managed memory is open to " + name, "managed memory");
         c.deep = true;
       }
     }
@@ -299,18 +312,16 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
       const Memory m = memory_of(p);
       const Paths::Info root = paths_[paths_[p].root];
       if (m == Memory::stack || m == Memory::container) {
-        std::string object = text_of(a[i].node);
-        if (object.starts_with("&")) object.erase(0, 1);
-        if (root.step == Step::variable) {
-          const Variable& v = program_.variables[root.key - 1];
-          if (v.scope != Variable::Scope::local && v.scope != Variable::Scope::parameter) continue;
-          if (v.name == "this") continue;
-          object = v.name;
-          // An unnamed copy of a pointer parameter has an address of its own.
-        } else if (m != Memory::stack) {
-          continue;
-        }
-        add_finding("local-scratch", local_scratch({object, receiver, true}), at, receiver, nullptr,
+        // Provable only for this function's own locals, and only where the region outlasts the function: a
+        // graph that is captured and launched here may well end before its locals do.
+        const Region& region = regions_[s().flow.region];
+        const bool outlasts = s().flow.region == kCallers || region.kind == "annotated";
+        if (root.step != Step::variable || !outlasts) continue;
+        const Variable& v = program_.variables[root.key - 1];
+        if (v.scope != Variable::Scope::local && v.scope != Variable::Scope::parameter) continue;
+        if (v.name == "this") continue;
+        const std::string& object = v.name;
+        add_finding("local-scratch", local_scratch({object, receiver, true, false}), at, receiver, nullptr,
                     {{"object", object}});
         break;
       }
@@ -330,9 +341,9 @@ void Interpreter::begin_region(const Node* at, const char* kind) {
   std::string file = place.file;
   if (const size_t slash = file.rfind('/'); slash != std::string::npos) file.erase(0, slash + 1);
   const std::string name = (marked ? "region at " : "capture at ") + file + ":" + std::to_string(place.line);
-  const auto [it, fresh] =
-      region_ids_.try_emplace(place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column),
-                              static_cast<uint32_t>(regions_.size()));
+  const auto [it, fresh] = region_ids_.try_emplace(
+      place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column),
+      static_cast<uint32_t>(regions_.size()));
   if (fresh) {
     std::string unique = name;
     for (const Region& r : regions_)
@@ -358,9 +369,18 @@ void Interpreter::end_region(const Node* at) {
 Value Interpreter::effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& a,
                           const std::vector<PathId>& object) {
   Value v;
-  CallEvent event{api, function.spelled, s().flow.relaxed_capture != 0, s().flow.relaxed_thread != 0,
-                  s().flow.marked == 0, default_is_per_thread_, StreamUse::unknown, HandleStream::unknown, {}, {},
-                  false, false};
+  CallEvent event{api,
+                  function.spelled,
+                  s().flow.relaxed_capture != 0,
+                  s().flow.relaxed_thread != 0,
+                  s().flow.marked == 0,
+                  default_is_per_thread_,
+                  StreamUse::unknown,
+                  HandleStream::unknown,
+                  {},
+                  {},
+                  false,
+                  false};
   for (const char* tail : {"_v2", "_v3", "_ptsz", "_ptds"})
     if (event.callee.starts_with("cu") && event.callee.ends_with(tail))
       event.callee.resize(event.callee.size() - std::string_view(tail).size());
@@ -398,7 +418,8 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     case Is::allocate:
       judge(event, n);
       allocate(api, n, a);
-      if (api.returns) v.targets = target_sets_.one(paths_.extend(paths_.root(Step::heap, n->id), Step::element, 0));
+      if (api.returns)
+        v.targets = target_sets_.one(paths_.extend(paths_.root(Step::heap, n->id), Step::element, 0));
       break;
     case Is::host_reallocate:
       if (const Argument* bytes = at_position(a, api.bytes))
@@ -412,7 +433,8 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     }
     case Is::enlist:
     case Is::unlist:
-      for (const PathId p : out_places(api.ptr)) set_memory(p, api.is == Is::enlist ? Memory::pinned : Memory::mixed);
+      for (const PathId p : out_places(api.ptr))
+        set_memory(p, api.is == Is::enlist ? Memory::pinned : Memory::mixed);
       judge(event, n);
       break;
     case Is::same_memory:
@@ -549,7 +571,8 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       if (api.stream_last && !function.params.empty()) {
         // CUB takes the stream as its last argument, 0 by default.
         const Variable* last = function.params.back();
-        if (last->type && last->type->shape == Shape::pointer && last->name.find("stream") != std::string::npos)
+        if (last->type && last->type->shape == Shape::pointer &&
+            last->name.find("stream") != std::string::npos)
           event.stream = a.size() < function.params.size() ? StreamUse::none : stream_use(&a.back());
       } else if (api.handle < 0) {
         event.stream = StreamUse::unknown;
@@ -575,7 +598,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         if (where.starts_with("&")) where.erase(0, 1);
         for (const PathId p : at)
           if (memory_of(p) != Memory::device)
-            write_memory(p, traces_.source(n, "'" + where + "' receives a device value from " + event.callee, event.callee),
+            write_memory(p,
+                         traces_.source(n, "'" + where + "' receives a device value from " + event.callee,
+                                        event.callee),
                          at.size() == 1);
       }
       if (api.returns) v = source_value(n, event.callee, function.result);
@@ -584,6 +609,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     case Is::no_return:
       s().dead = true;
       break;
+    case Is::device_algorithm:
+      event.callee = api.name;
+      return device_algorithm(api, n, a, event);
     default:
       return tensor(api, n, a, object);
   }
@@ -594,15 +622,25 @@ Value Interpreter::launch(const Node* n) {
   static constexpr Use kUses[3] = {Use::grid, Use::grid, Use::grid};
   std::vector<Argument> config = arguments_of(n, 0, nullptr);
   for (size_t i = 0; i < 3 && i < config.size(); ++i)
-    if (const Trace* t = taint_of(config[i].value)) sink(kUses[i], t, config[i].node->line ? config[i].node : n);
+    if (const Trace* t = taint_of(config[i].value))
+      sink(kUses[i], t, config[i].node->line ? config[i].node : n);
   static const Api kLaunch = [] {
     Api api;
     api.is = Is::launch;
     return api;
   }();
-  CallEvent event{kLaunch, n->function ? n->function->spelled : "the launch", s().flow.relaxed_capture != 0,
-                  s().flow.relaxed_thread != 0, s().flow.marked == 0, default_is_per_thread_, StreamUse::unknown,
-                  HandleStream::unknown, {}, {}, false, false};
+  CallEvent event{kLaunch,
+                  n->function ? n->function->spelled : "the launch",
+                  s().flow.relaxed_capture != 0,
+                  s().flow.relaxed_thread != 0,
+                  s().flow.marked == 0,
+                  default_is_per_thread_,
+                  StreamUse::unknown,
+                  HandleStream::unknown,
+                  {},
+                  {},
+                  false,
+                  false};
   if (config.size() > 3) event.stream = stream_use(&config[3]);
   judge(event, n);
   note_scratch(config, 4, n, event.callee);

@@ -7,20 +7,25 @@ namespace capgate::lint {
 
 namespace {
 
-bool is_wait(const std::string& rule) { return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy"; }
+bool is_wait(const std::string& rule) {
+  return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy";
+}
 
 }  // namespace
 
 // False where a region, if one is open, does not apply: behind a test that says that nothing captures.
-bool Interpreter::judged() const { return !state_->flow.not_capturing && !state_->dead; }
+bool Interpreter::judged() const {
+  return !state_->flow.not_capturing && !state_->dead;
+}
 
 void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {
   const uint64_t key = uint64_t{core} << 32 | region;
   if (frame_->seen.insert(key).second) frame_->refs.push_back({core, region, chain});
 }
 
-void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
-                              const Trace* taint, const std::map<std::string, std::string>& details) {
+void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at,
+                              const std::string& callee, const Trace* taint,
+                              const std::map<std::string, std::string>& details) {
   const uint32_t region = s().flow.region;
   const bool by_value = taint != nullptr;
   if (region && s().flow.not_capturing) return;
@@ -29,12 +34,14 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
   if (!region) severity = reports::Severity::warning;
   std::map<std::string, std::string> more = details;
   if (region && s().flow.eager_break) {
-    // What a piecewise step leaves uncaptured on purpose: its waits are worth a note, the rest is its own matter.
+    // What a piecewise step leaves uncaptured on purpose: its waits are worth a note, the rest is its own
+    // matter.
     if (!is_wait(rule)) return;
     severity = reports::Severity::note;
     more["eager_break"] = "true";
   }
-  if (const auto& [allowed, reason] = allows_[s().flow.allowed]; !allowed.empty() && (allowed == rule || allowed == "*"))
+  if (const auto& [allowed, reason] = allows_[s().flow.allowed];
+      !allowed.empty() && (allowed == rule || allowed == "*"))
     more["allow_reason"] = reason;
   const Function& function = *frame_->function;
   const std::string& file = program_.files[at->file];
@@ -110,10 +117,10 @@ void Interpreter::add_call(Function& function, const Node* at) {
   call.guards.not_capturing = s().flow.not_capturing;
   call.guards.relaxed_mode = s().flow.relaxed_thread;
   call.guards.eager_break = s().flow.eager_break;
-  const std::string key = "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) +
-                          ':' + std::to_string(call.place.column) + ':' +
-                          std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode +
-                                         4 * call.guards.eager_break);
+  const std::string key =
+      "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) + ':' +
+      std::to_string(call.place.column) + ':' +
+      std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;

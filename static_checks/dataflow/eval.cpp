@@ -9,12 +9,9 @@ namespace capgate::lint {
 
 namespace {
 
-const Node* bare(const Node* n) {
-  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
-  return n;
+bool is_record(const Type* t) {
+  return t && (t->shape == Shape::record || t->shape == Shape::array);
 }
-
-bool is_record(const Type* t) { return t && (t->shape == Shape::record || t->shape == Shape::array); }
 
 }  // namespace
 
@@ -73,7 +70,8 @@ const Trace* Interpreter::taint_of(const Value& value) {
   if (value.taint) return value.taint;
   if (!value.aggregate) return nullptr;
   for (const auto& [path, cell] : s().cells())
-    if (cell.taint && paths_[path].root == paths_[value.aggregate].root && paths_.below(path, value.aggregate))
+    if (cell.taint && paths_[path].root == paths_[value.aggregate].root &&
+        paths_.below(path, value.aggregate))
       return cell.taint;
   return s().read(paths_, value.aggregate).taint;
 }
@@ -220,7 +218,8 @@ void Interpreter::copy_tree(PathId from, PathId to, bool keep_old) {
   }
 }
 
-void Interpreter::store(const std::vector<PathId>& at, const Value& given, const Node* node, const Type* type) {
+void Interpreter::store(const std::vector<PathId>& at, const Value& given, const Node* node,
+                        const Type* type) {
   Value value = given;
   if (type && type->status) value.taint = nullptr;
   if (value.taint && node) {
@@ -317,7 +316,8 @@ std::vector<PathId> Interpreter::places(const Node* n) {
     case Op::call: {
       const Value v = eval(n);
       if (v.aggregate) return {v.aggregate};
-      const bool reference = n->function && n->function->result && n->function->result->shape == Shape::reference;
+      const bool reference =
+          n->function && n->function->result && n->function->result->shape == Shape::reference;
       if (reference) return place_or_temporary(n, v);
       return {};
     }
@@ -379,17 +379,39 @@ Value Interpreter::binary(const Node* n) {
     const int64_t a = l.constant, b = r.constant;
     v.has_constant = true;
     switch (n->sub) {
-      case CXBinaryOperator_Add: v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); break;
-      case CXBinaryOperator_Sub: v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); break;
-      case CXBinaryOperator_Or: v.constant = a | b; break;
-      case CXBinaryOperator_And: v.constant = a & b; break;
-      case CXBinaryOperator_LT: v.constant = a < b; break;
-      case CXBinaryOperator_GT: v.constant = a > b; break;
-      case CXBinaryOperator_LE: v.constant = a <= b; break;
-      case CXBinaryOperator_GE: v.constant = a >= b; break;
-      case CXBinaryOperator_EQ: v.constant = a == b; break;
-      case CXBinaryOperator_NE: v.constant = a != b; break;
-      default: v.has_constant = false; break;
+      case CXBinaryOperator_Add:
+        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+        break;
+      case CXBinaryOperator_Sub:
+        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+        break;
+      case CXBinaryOperator_Or:
+        v.constant = a | b;
+        break;
+      case CXBinaryOperator_And:
+        v.constant = a & b;
+        break;
+      case CXBinaryOperator_LT:
+        v.constant = a < b;
+        break;
+      case CXBinaryOperator_GT:
+        v.constant = a > b;
+        break;
+      case CXBinaryOperator_LE:
+        v.constant = a <= b;
+        break;
+      case CXBinaryOperator_GE:
+        v.constant = a >= b;
+        break;
+      case CXBinaryOperator_EQ:
+        v.constant = a == b;
+        break;
+      case CXBinaryOperator_NE:
+        v.constant = a != b;
+        break;
+      default:
+        v.has_constant = false;
+        break;
     }
   }
   return v;
@@ -397,8 +419,9 @@ Value Interpreter::binary(const Node* n) {
 
 Value Interpreter::eval_into(const Node* n, PathId destination) {
   const Node* inner = bare(n);
-  if (inner->op == Op::construct && inner->record && !(inner->kids.size() == 1 && inner->kids[0]->op == Op::construct &&
-                                                       inner->kids[0]->record == inner->record))
+  if (inner->op == Op::construct && inner->record &&
+      !(inner->kids.size() == 1 && inner->kids[0]->op == Op::construct &&
+        inner->kids[0]->record == inner->record))
     return construct(inner, destination);
   if (inner->op == Op::list && inner->kids.size() == 1 && bare(inner->kids[0])->op == Op::construct)
     return eval_into(inner->kids[0], destination);
@@ -553,8 +576,8 @@ void Interpreter::destroy(Record& record, PathId object, const Node* at, int dep
 Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   const Node* n = condition;
   while (n->op == Op::convert && n->kids.size() == 1 &&
-         (n->kids[0]->op == Op::logical_and || n->kids[0]->op == Op::logical_or || n->kids[0]->op == Op::unary ||
-          n->kids[0]->op == Op::convert))
+         (n->kids[0]->op == Op::logical_and || n->kids[0]->op == Op::logical_or ||
+          n->kids[0]->op == Op::unary || n->kids[0]->op == Op::convert))
     n = n->kids[0];
   if (n->op == Op::logical_and || n->op == Op::logical_or) {
     const bool conjunction = n->op == Op::logical_and;
@@ -591,8 +614,10 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   if (n->op == Op::unary && n->sub == CXUnaryOperator_LNot) {
     Value v = branch(n->kids[0], no, yes);
     if (v.has_constant) v.constant = !v.constant;
-    if (v.tag == Tag::is_capturing) v.tag = Tag::not_capturing;
-    else if (v.tag == Tag::not_capturing) v.tag = Tag::is_capturing;
+    if (v.tag == Tag::is_capturing)
+      v.tag = Tag::not_capturing;
+    else if (v.tag == Tag::not_capturing)
+      v.tag = Tag::is_capturing;
     return v;
   }
   Value v = eval(n);
@@ -646,7 +671,8 @@ Value Interpreter::eval(const Node* n) {
     case Op::this_pointer: {
       if (!n->variable) return v;
       const Cell c = s().read(paths_, root_of(n->variable));
-      v.targets = c.targets ? c.targets : target_sets_.one(paths_.extend(root_of(n->variable), Step::deref, 0));
+      v.targets =
+          c.targets ? c.targets : target_sets_.one(paths_.extend(root_of(n->variable), Step::deref, 0));
       return v;
     }
     case Op::unary: {
@@ -656,8 +682,10 @@ Value Interpreter::eval(const Node* n) {
       v.targets = 0;
       if (n->sub == CXUnaryOperator_LNot) {
         if (v.has_constant) v.constant = !v.constant;
-        if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status) v.tag = Tag::not_capturing;
-        else if (v.tag == Tag::not_capturing) v.tag = Tag::is_capturing;
+        if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status)
+          v.tag = Tag::not_capturing;
+        else if (v.tag == Tag::not_capturing)
+          v.tag = Tag::is_capturing;
       } else if (n->sub == CXUnaryOperator_Minus && v.has_constant) {
         v.constant = -v.constant;
       } else if (n->sub != CXUnaryOperator_Plus) {
@@ -695,7 +723,7 @@ Value Interpreter::eval(const Node* n) {
            (target->op == Op::call && target->function && target->function->spelled == "operator[]"))) {
         const Node* subscript = bare(target->kids[1]);
         sweeps = subscript->op == Op::variable && std::find(frame_->counters.begin(), frame_->counters.end(),
-                                                             subscript->variable) != frame_->counters.end();
+                                                            subscript->variable) != frame_->counters.end();
       }
       if (sweeps && !v.aggregate && paths_[at[0]].parent && !paths_[paths_[at[0]].parent].summary) {
         const PathId parent = paths_[at[0]].parent;
@@ -764,8 +792,7 @@ Value Interpreter::eval(const Node* n) {
       if (no_yes) return r;
       if (no_no) return l;
       v = join_values(l, r);
-      if (l.aggregate && r.aggregate && l.aggregate != r.aggregate && !v.taint)
-        v.taint = taint_of(r);
+      if (l.aggregate && r.aggregate && l.aggregate != r.aggregate && !v.taint) v.taint = taint_of(r);
       if (c.taint && !v.taint) v.taint = nullptr;
       return v;
     }

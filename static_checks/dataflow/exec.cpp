@@ -11,11 +11,6 @@ namespace {
 
 constexpr int kMaxRounds = 6;
 
-const Node* bare(const Node* n) {
-  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
-  return n;
-}
-
 bool is_relational(const Node* n) {
   n = bare(n);
   if (n->op == Op::logical_and || n->op == Op::logical_or)
@@ -49,8 +44,8 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
           if (!used || std::find(reported.begin(), reported.end(), used) != reported.end()) continue;
           reported.push_back(used);
           const std::string receiver = used->function ? used->function->spelled : std::string("the launch");
-          add_finding("local-scratch", local_scratch({v->name, receiver, false}), used, receiver, nullptr,
-                      {{"object", v->name}});
+          add_finding("local-scratch", local_scratch({v->name, receiver, false, r.frees}), used, receiver,
+                      nullptr, {{"object", v->name}});
         }
       }
     }
@@ -305,7 +300,8 @@ void Interpreter::exec_declare(const Node* n) {
       if (s().flow.region && judged())
         if (const Node* work = find_launch(initial)) {
           const std::string what = work->function ? work->function->spelled : "a launch";
-          add_finding("one-time-init", one_time_init({v->name, what}), work, what, nullptr, {{"guard", v->name}});
+          add_finding("one-time-init", one_time_init({v->name, what}), work, what, nullptr,
+                      {{"guard", v->name}});
         }
       // The initialiser runs once, ahead of any state that this pass over the function sees.
       const State before = s();
@@ -478,7 +474,8 @@ void Interpreter::exec(const Node* n) {
 
 // ---- once-only guards -------------------------------------------------------------------------------------
 
-// The flag in `!flag`, `flag == false`, `ptr == nullptr` (negated) or `flag` itself, when it outlives the call.
+// The flag in `!flag`, `flag == false`, `ptr == nullptr` (negated) or `flag` itself, when it outlives the
+// call.
 const Node* Interpreter::once_flag(const Node* condition, bool& negated) const {
   negated = false;
   const Node* n = bare(condition);
@@ -494,8 +491,8 @@ const Node* Interpreter::once_flag(const Node* condition, bool& negated) const {
       break;
     }
   }
-  if (n->op == Op::variable && (n->variable->scope == Variable::Scope::static_local ||
-                                n->variable->scope == Variable::Scope::global))
+  if (n->op == Op::variable &&
+      (n->variable->scope == Variable::Scope::static_local || n->variable->scope == Variable::Scope::global))
     return n;
   if (n->op == Op::field) return n;
   return nullptr;

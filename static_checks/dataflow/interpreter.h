@@ -124,7 +124,8 @@ class Interpreter {
   void set_memory(PathId path, Memory memory);
   std::string text_of(const Node* n) const;
   uint32_t constant_index(const Value& v) const {
-    return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant) : kAny;
+    return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant)
+                                                                        : kAny;
   }
 
   // exec.cpp
@@ -173,17 +174,20 @@ class Interpreter {
   void judge(const CallEvent& event, const Node* at);
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);
   std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields);
-  void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at, const std::string& receiver);
+  void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at,
+                    const std::string& receiver);
   Value source_value(const Node* at, const std::string& from, const Type* type);
 
-  // models.cpp: the standard library, thrust, tensors
+  // models.cpp: the standard library, thrust's containers; tensors.cpp; device_algorithms.cpp
   Value system_call(const Node* n, Function& function, std::vector<Argument>& arguments,
                     const std::vector<PathId>& object, const Node* object_node);
   Value system_construct(const Node* n, PathId destination);
   Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
                const std::vector<PathId>& object, const Node* object_node);
   std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
-  Value tensor(const Api& api, const Node* n, std::vector<Argument>& arguments, const std::vector<PathId>& object);
+  Value tensor(const Api& api, const Node* n, std::vector<Argument>& arguments,
+               const std::vector<PathId>& object);
+  Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
   void call_callables(const Node* n, std::vector<Argument>& arguments);
 
   // emit.cpp

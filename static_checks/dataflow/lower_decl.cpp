@@ -238,7 +238,9 @@ Variable* Lowering::Impl::variable_of(CXCursor given) {
         CXFile file = nullptr;
         unsigned line = 0;
         clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, nullptr, nullptr);
-        clang_tokenize(tu, clang_getRange(clang_getLocation(tu, file, line, 1), clang_getCursorLocation(cursor)), &tokens, &n);
+        clang_tokenize(tu,
+                       clang_getRange(clang_getLocation(tu, file, line, 1), clang_getCursorLocation(cursor)),
+                       &tokens, &n);
       }
       for (unsigned i = 0; i < n && i < 12; ++i)
         if (take(clang_getTokenSpelling(tu, tokens[i])) == "__managed__") v.managed = true;

@@ -1,5 +1,5 @@
-// What the interpreter assumes of the standard library, thrust's containers and libtorch's tensors. They are
-// modelled by what their names promise, never looked into.
+// What the interpreter assumes of the standard library and of thrust's containers. They are modelled by what
+// their names promise, never looked into.
 #include <algorithm>
 #include <array>
 
@@ -8,11 +8,6 @@
 namespace capgate::lint {
 
 namespace {
-
-const Node* bare(const Node* n) {
-  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
-  return n;
-}
 
 template <size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
@@ -26,19 +21,13 @@ const Record* record_of(const Node* n) {
   return t ? t->record : nullptr;
 }
 
-const Type* value_type(const Node* n) {
-  n = bare(n);
-  const Type* t = n ? n->type : nullptr;
-  while (t && t->shape == Shape::reference) t = t->inner;
-  return t;
-}
-
 bool is_pointer_like(const std::string& name) {
-  return name.ends_with("unique_ptr") || name.ends_with("shared_ptr") || name.ends_with("__shared_ptr_access") ||
-         name.ends_with("__shared_ptr") || name.ends_with("iterator") || name.ends_with("iterator_base") ||
-         name.ends_with("optional") || name.ends_with("reference_wrapper") || name.ends_with("_Iterator") ||
-         name.ends_with("iterator_adaptor") || name.ends_with("iterator_facade") || name.ends_with("device_ptr") ||
-         name.ends_with("thrust::pointer");
+  return name.ends_with("unique_ptr") || name.ends_with("shared_ptr") ||
+         name.ends_with("__shared_ptr_access") || name.ends_with("__shared_ptr") ||
+         name.ends_with("iterator") || name.ends_with("iterator_base") || name.ends_with("optional") ||
+         name.ends_with("reference_wrapper") || name.ends_with("_Iterator") ||
+         name.ends_with("iterator_adaptor") || name.ends_with("iterator_facade") ||
+         name.ends_with("device_ptr") || name.ends_with("thrust::pointer");
 }
 
 bool is_device_container(const std::string& name) {
@@ -46,7 +35,8 @@ bool is_device_container(const std::string& name) {
 }
 
 bool is_device_reference(const std::string& name) {
-  return name == "thrust::device_reference" || name == "thrust::reference" || name == "thrust::tagged_reference";
+  return name == "thrust::device_reference" || name == "thrust::reference" ||
+         name == "thrust::tagged_reference";
 }
 
 // The default allocator gives pageable memory; of another nothing is known.
@@ -68,7 +58,8 @@ bool has_default_allocator(const Type* type) {
 
 }  // namespace
 
-std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index) {
+std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, const Node* object_node,
+                                          uint32_t index) {
   std::vector<PathId> result;
   const Type* type = value_type(object_node);
   const Record* record = record_of(object_node);
@@ -78,7 +69,8 @@ std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, con
     if (!record) continue;
     if (is_device_container(record->name))
       set_memory(e, Memory::device);
-    else if ((record->name == "std::vector" || record->name == "std::deque" || record->name == "std::basic_string") &&
+    else if ((record->name == "std::vector" || record->name == "std::deque" ||
+              record->name == "std::basic_string") &&
              has_default_allocator(type)) {
       const Memory known = memory_of(e);
       if (known == Memory::unknown || known == Memory::stack || known == Memory::host_heap)
@@ -130,8 +122,10 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
     const State before = s();
     invoke(callable, n, given);
     // An algorithm may call it never.
-    if (s().dead) s() = before;
-    else join(s(), before, paths_, target_sets_, before.flow);
+    if (s().dead)
+      s() = before;
+    else
+      join(s(), before, paths_, target_sets_, before.flow);
   }
 }
 
@@ -167,7 +161,8 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   }
   Cell top;
   const bool container = name == "std::vector" || name == "std::deque" || name == "std::basic_string" ||
-                         name == "thrust::host_vector" || name == "std::valarray" || is_device_container(name);
+                         name == "thrust::host_vector" || name == "std::valarray" ||
+                         is_device_container(name);
   if (is_device_container(name) && !a.empty() && s().flow.region && judged()) {
     static const Api kAllocate = [] {
       Api api;
@@ -175,8 +170,18 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
       api.memory = Memory::device;
       return api;
     }();
-    CallEvent event{kAllocate, name, s().flow.relaxed_capture != 0, s().flow.relaxed_thread != 0, s().flow.marked == 0,
-                    default_is_per_thread_, StreamUse::unknown, HandleStream::unknown, {}, {}, false, false};
+    CallEvent event{kAllocate,
+                    name,
+                    s().flow.relaxed_capture != 0,
+                    s().flow.relaxed_thread != 0,
+                    s().flow.marked == 0,
+                    default_is_per_thread_,
+                    StreamUse::unknown,
+                    HandleStream::unknown,
+                    {},
+                    {},
+                    false,
+                    false};
     judge(event, n);
   }
   if (container && !a.empty()) {
@@ -245,16 +250,17 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   return v;
 }
 
-Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, const std::vector<PathId>& object,
-                          const Node* object_node) {
-  static constexpr std::array<std::string_view, 9> kElement{"operator[]", "at",    "front", "back", "top",
-                                                            "value",      "operator*", "emplace_back", "value_or"};
-  static constexpr std::array<std::string_view, 12> kPointer{"data",  "begin",  "end",   "cbegin",  "cend",  "rbegin",
-                                                             "rend", "c_str", "crbegin", "crend", "get", "operator->"};
-  static constexpr std::array<std::string_view, 8> kLookup{"find",        "lower_bound", "upper_bound", "insert",
-                                                           "emplace", "erase",       "try_emplace", "equal_range"};
+Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
+                          const std::vector<PathId>& object, const Node* object_node) {
+  static constexpr std::array<std::string_view, 9> kElement{
+      "operator[]", "at", "front", "back", "top", "value", "operator*", "emplace_back", "value_or"};
+  static constexpr std::array<std::string_view, 12> kPointer{"data",    "begin",  "end",  "cbegin",
+                                                             "cend",    "rbegin", "rend", "c_str",
+                                                             "crbegin", "crend",  "get",  "operator->"};
+  static constexpr std::array<std::string_view, 8> kLookup{
+      "find", "lower_bound", "upper_bound", "insert", "emplace", "erase", "try_emplace", "equal_range"};
   static constexpr std::array<std::string_view, 5> kSize{"size", "length", "empty", "capacity", "max_size"};
-  static constexpr std::array<std::string_view, 7> kAdd{"push_back", "push",   "push_front", "append",
+  static constexpr std::array<std::string_view, 7> kAdd{"push_back", "push",    "push_front",   "append",
                                                         "insert",    "emplace", "emplace_front"};
   Value v;
   const Record* record = record_of(object_node);
@@ -286,7 +292,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
       s().at(v.aggregate).targets = v.targets;
       return v;
     }
-    if (name == "resize" || name == "reserve" || name == "push_back" || name == "insert" || name == "assign") {
+    if (name == "resize" || name == "reserve" || name == "push_back" || name == "insert" ||
+        name == "assign") {
       if (!a.empty())
         if (const Trace* t = taint_of(a[0].value); t && (name == "resize" || name == "reserve"))
           sink(Use::container_size, t, a[0].node);
@@ -331,7 +338,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
       if (!v.targets) {
         std::vector<PathId> at;
         for (const PathId p : object)
-          at.push_back(owner.ends_with("optional") ? paths_.extend(p, Step::element, 0) : paths_.extend(p, Step::deref, 0));
+          at.push_back(owner.ends_with("optional") ? paths_.extend(p, Step::element, 0)
+                                                   : paths_.extend(p, Step::deref, 0));
         v.targets = target_sets_.intern(at);
       }
       v.taint = held.taint;
@@ -341,7 +349,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
       Value given;
       for (const Argument& one : a) {
         given = one.value;
-        if (!one.places.empty()) given.targets = target_sets_.join(given.targets, s().read(paths_, one.places[0]).targets);
+        if (!one.places.empty())
+          given.targets = target_sets_.join(given.targets, s().read(paths_, one.places[0]).targets);
       }
       given.aggregate = 0;
       for (const PathId p : object) store_scalar(p, given, object.size() == 1, nullptr);
@@ -421,7 +430,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
         if (name == "assign") s().erase_below(paths_, p, true);
         if (name != "reserve") s().at(p).taint = t;
         if (name == "assign") {
-          const Trace* filled = sized ? (a.size() > 1 ? taint_of(a[1].value) : nullptr) : content_of(a[0].value);
+          const Trace* filled =
+              sized ? (a.size() > 1 ? taint_of(a[1].value) : nullptr) : content_of(a[0].value);
           if (!filled && !sized)
             for (const PathId q : a[0].places)
               if (const Cell* c = s().find(q)) {
@@ -438,7 +448,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
     return v;
   }
   if (name == "fill") {
-    for (const PathId p : elements(object, object_node, 0)) write_memory(p, a.empty() ? nullptr : taint_of(a[0].value), object.size() == 1);
+    for (const PathId p : elements(object, object_node, 0))
+      write_memory(p, a.empty() ? nullptr : taint_of(a[0].value), object.size() == 1);
     return v;
   }
   if (is_one_of(name, kAdd) || name == "emplace_back") {
@@ -469,7 +480,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a, 
       if (owner == "thrust::host_vector" && from && is_device_container(from->name)) {
         s().erase_below(paths_, object[0], true);
         Cell& c = s().at(paths_.extend(object[0], Step::element, kAny));
-        c.taint = traces_.source(n, "'" + text_of(object_node) + "' is filled from the device", "thrust::host_vector");
+        c.taint = traces_.source(n, "'" + text_of(object_node) + "' is filled from the device",
+                                 "thrust::host_vector");
         c.deep = true;
       } else if (is_device_reference(owner) || is_device_container(owner)) {
         // The device's memory.
@@ -524,7 +536,8 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   if (object_node) return method(n, f, a, object, object_node);
   // Lambdas that stand in system headers never matter; free functions do.
   if ((name == "std::move" || name == "std::forward" || name == "std::as_const" || name == "std::ref" ||
-       name == "std::cref") && a.size() == 1) {
+       name == "std::cref") &&
+      a.size() == 1) {
     v = a[0].value;
     if (!a[0].places.empty()) {
       v.targets = target_sets_.intern(a[0].places);
@@ -580,14 +593,16 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     inner.targets = target_sets_.intern(pointers_of(one));
     return content_of(inner);
   };
-  if ((name == "std::copy" || name == "std::copy_n" || name == "std::transform" || name == "std::partial_sum" ||
-       name == "std::exclusive_scan" || name == "std::inclusive_scan") && a.size() >= 3) {
+  if ((name == "std::copy" || name == "std::copy_n" || name == "std::transform" ||
+       name == "std::partial_sum" || name == "std::exclusive_scan" || name == "std::inclusive_scan") &&
+      a.size() >= 3) {
     const size_t out = name == "std::transform" && a.size() == 5 ? 3 : 2;
     if (name == "std::copy_n")
       if (const Trace* t = taint_of(a[1].value)) sink(Use::size, t, a[1].node);
     const Trace* t = content(a[0]);
     const std::vector<PathId> to = pointers_of(a[out]);
-    for (const PathId p : to) write_memory(p, t ? traces_.step(t, n, "copied by " + name) : nullptr, to.size() == 1);
+    for (const PathId p : to)
+      write_memory(p, t ? traces_.step(t, n, "copied by " + name) : nullptr, to.size() == 1);
     if (name == "std::transform") call_callables(n, a);
     v.targets = target_sets_.intern(to);
     return v;
@@ -609,7 +624,8 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     const bool array = f.result && f.result->spelling.find("[]") != std::string::npos;
     for (const Argument& one : a)
       if (const Trace* t = taint_of(one.value)) {
-        if (array) sink(Use::allocation, t, one.node);
+        if (array)
+          sink(Use::allocation, t, one.node);
         else {
           s().at(heap).taint = t;
           s().at(heap).deep = true;
@@ -628,7 +644,8 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
       Value given = a[i].value;
       given.aggregate = 0;
       given.taint = taint_of(a[i].value);
-      store_scalar(paths_.field(v.aggregate, program_.intern(i == 0 ? "first" : "second")), given, true, nullptr);
+      store_scalar(paths_.field(v.aggregate, program_.intern(i == 0 ? "first" : "second")), given, true,
+                   nullptr);
     }
     return v;
   }
@@ -707,212 +724,6 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     c.targets = v.targets;
   }
   return v;
-}
-
-// Tensors: cells are `t` (its shape) and `t[any]` (its values); `memory` of t is host_tensor where it is on
-// the CPU for certain.
-Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& a, const std::vector<PathId>& given) {
-  Value v;
-  std::vector<PathId> object = given;
-  const bool is_method = !given.empty();
-  if (!is_method && !a.empty()) object = a[0].places;
-  const std::string callee = n->function ? n->function->spelled : api.name;
-  CallEvent event{api, callee, s().flow.relaxed_capture != 0, s().flow.relaxed_thread != 0, s().flow.marked == 0,
-                  default_is_per_thread_, StreamUse::unknown, HandleStream::unknown, {}, {}, false, false};
-  event.src.present = true;
-  bool on_host = !object.empty();
-  const Trace* values = nullptr;
-  const Trace* shape = nullptr;
-  for (const PathId p : object) {
-    on_host = on_host && memory_of(p) == Memory::host_tensor;
-    const Cell own = s().read(paths_, p);
-    const Cell inner = s().read(paths_, paths_.extend(p, Step::element, kAny));
-    if (!values) values = inner.taint;
-    if (!shape) shape = own.taint;
-  }
-  event.src.memory = on_host ? Memory::host_tensor : Memory::unknown;
-  const auto result_tensor = [&](Memory memory, const Trace* content, const Trace* its_shape) {
-    v.aggregate = temporary(n);
-    s().erase_below(paths_, v.aggregate, true);
-    Cell& c = s().at(v.aggregate);
-    c.memory = memory;
-    c.taint = its_shape;
-    if (content || memory == Memory::host_tensor) {
-      Cell& e = s().at(paths_.extend(v.aggregate, Step::element, kAny));
-      e.taint = content;
-      e.deep = content != nullptr;
-    }
-  };
-  switch (api.is) {
-    case Is::device_algorithm: {
-      // thrust: without an execution policy work goes to the legacy stream; with one the call still waits,
-      // except under par_nosync.
-      const Type* policy = a.empty() ? nullptr : value_type(a[0].node);
-      const std::string spelled = policy ? policy->spelling : "";
-      const bool has_policy = spelled.find("execution_policy") != std::string::npos ||
-                              spelled.find("par_t") != std::string::npos ||
-                              spelled.find("par_nosync") != std::string::npos ||
-                              spelled.find("execute_on_stream") != std::string::npos ||
-                              spelled.find("execute_with_allocator") != std::string::npos;
-      bool on_device = spelled.find("host") == std::string::npos || !has_policy;
-      bool device_range = has_policy;
-      for (const Argument& one : a) {
-        const Type* t = value_type(one.node);
-        if (t && (t->spelling.find("device_ptr") != std::string::npos || t->spelling.find("device_vector") != std::string::npos))
-          device_range = true;
-        for (const PathId p : one.places)
-          if (const Cell* c = s().find(p))
-            for (const PathId q : target_sets_[c->targets])
-              if (memory_of(q) == Memory::device) device_range = true;
-        for (const PathId q : targets(one.value))
-          if (memory_of(q) == Memory::device) device_range = true;
-      }
-      if (!device_range || !on_device) {
-        // Host iterators: the host's own algorithm.
-        for (const Argument& one : a)
-          if (!v.taint) v.taint = content_of(one.value);
-        return v;
-      }
-      const bool silent = spelled.find("nosync") != std::string::npos && !api.returns && !api.copies;
-      event.stream = has_policy ? StreamUse::unknown : StreamUse::none;
-      event.callee = api.name;
-      if (!silent) judge(event, n);
-      if (api.returns) return source_value(n, api.name, n->function ? n->function->result : nullptr);
-      if (api.copies && a.size() >= 3) {
-        const Argument& out = a[has_policy && a.size() > 3 ? 3 : 2];
-        std::vector<PathId> to = targets(out.value);
-        for (const PathId p : out.places)
-          if (const Cell* c = s().find(p))
-            for (const PathId q : target_sets_[c->targets]) to.push_back(q);
-        for (const PathId p : to)
-          if (memory_of(p) != Memory::device)
-            write_memory(p, traces_.source(n, "'" + text_of(out.node) + "' receives device values from " + api.name, api.name),
-                         to.size() == 1);
-      }
-      if (api.iterator) {
-        v = source_value(n, api.name, nullptr);
-        v.aggregate = temporary(n);
-        s().erase_below(paths_, v.aggregate, true);
-        s().at(v.aggregate).taint = v.taint;
-        s().at(v.aggregate).deep = true;
-      }
-      return v;
-    }
-    case Is::tensor_read:
-      judge(event, n);
-      if (on_host) {
-        v.taint = values;
-        return v;
-      }
-      v = source_value(n, callee, n->function ? n->function->result : nullptr);
-      if (n->function && n->function->result && n->function->result->shape == Shape::record) {
-        v.aggregate = temporary(n);
-        s().erase_below(paths_, v.aggregate, true);
-        s().at(v.aggregate).taint = v.taint;
-        s().at(v.aggregate).deep = true;
-      }
-      return v;
-    case Is::tensor_to_host:
-      judge(event, n);
-      result_tensor(Memory::host_tensor,
-                    on_host ? values : traces_.source(n, callee + "() brings a tensor's values to the host", "cpu"), shape);
-      return v;
-    case Is::tensor_to: {
-      bool to_cpu = false, to_cuda = false;
-      const auto look = [&](const auto& self_ref, const Node* node, int depth) -> void {
-        if (!node || depth > 12) return;
-        if (node->op == Op::variable) {
-          to_cpu = to_cpu || node->variable->name == "kCPU";
-          to_cuda = to_cuda || node->variable->name == "kCUDA";
-        }
-        if (node->op == Op::constant && node->name) {
-          to_cpu = to_cpu || program_.text(node->name) == "CPU" || program_.text(node->name) == "kCPU";
-          to_cuda = to_cuda || program_.text(node->name) == "CUDA" || program_.text(node->name) == "kCUDA";
-        }
-        for (const Node* kid : node->kids) self_ref(self_ref, kid, depth + 1);
-      };
-      for (const Argument& one : a) look(look, one.node, 0);
-      if (to_cpu) {
-        CallEvent read = event;
-        static const Api kToHost = [] {
-          Api made;
-          made.is = Is::tensor_to_host;
-          return made;
-        }();
-        CallEvent wait{kToHost, callee, read.relaxed_capture, read.relaxed_thread, read.capture,
-                       default_is_per_thread_, StreamUse::unknown, HandleStream::unknown, {}, read.src, false, false};
-        judge(wait, n);
-        result_tensor(Memory::host_tensor,
-                      on_host ? values : traces_.source(n, callee + "() brings a tensor's values to the host", "to(kCPU)"),
-                      shape);
-      } else if (to_cuda) {
-        result_tensor(Memory::unknown, nullptr, shape);
-      } else {
-        result_tensor(on_host ? Memory::host_tensor : Memory::unknown, values, shape);
-      }
-      return v;
-    }
-    case Is::tensor_data_shape:
-      judge(event, n);
-      result_tensor(on_host ? Memory::host_tensor : Memory::unknown, values,
-                    on_host ? (values ? values : shape)
-                            : traces_.source(n, "the size of " + callee + "()'s result is a device value", callee));
-      return v;
-    case Is::tensor_index: {
-      // A mask of the device's makes the result's size a device value.
-      bool mask = false;
-      const auto look = [&](const auto& self_ref, const Node* node, int depth) -> void {
-        if (!node || depth > 12) return;
-        const Type* t = value_type(node);
-        mask = mask || (t && t->record && (t->record->name == "at::Tensor" || t->record->name == "at::TensorBase"));
-        for (const Node* kid : node->kids) self_ref(self_ref, kid, depth + 1);
-      };
-      for (size_t i = is_method ? 0 : 1; i < a.size(); ++i) look(look, a[i].node, 0);
-      result_tensor(on_host ? Memory::host_tensor : Memory::unknown, values,
-                    mask && !on_host ? traces_.source(n, "the size of a mask's selection is a device value", "mask indexing")
-                                     : shape);
-      return v;
-    }
-    case Is::tensor_shape:
-      v.taint = shape;
-      if (n->function && n->function->result && n->function->result->shape == Shape::record) {
-        v.aggregate = temporary(n);
-        s().erase_below(paths_, v.aggregate, true);
-        s().at(v.aggregate).taint = shape;
-        s().at(v.aggregate).deep = shape != nullptr;
-      }
-      return v;
-    case Is::tensor_data: {
-      std::vector<PathId> at;
-      for (const PathId p : object) at.push_back(paths_.extend(p, Step::element, 0));
-      v.targets = target_sets_.intern(at);
-      return v;
-    }
-    case Is::tensor_new: {
-      bool cuda = false;
-      const auto look = [&](const auto& self_ref, const Node* node, int depth) -> void {
-        if (!node || depth > 12) return;
-        // Options that come from elsewhere may say anything.
-        if (node->op == Op::variable && node->variable->name != "kCPU") {
-          const Type* t = value_type(node);
-          cuda = cuda || node->variable->name == "kCUDA" ||
-                 (t && t->record && (t->record->name.find("TensorOptions") != std::string::npos ||
-                                     t->record->name.find("Device") != std::string::npos));
-        }
-        if (node->op == Op::constant && node->name)
-          cuda = cuda || program_.text(node->name) == "CUDA" || program_.text(node->name) == "kCUDA";
-        if (node->op == Op::call && node->function &&
-            (node->function->spelled == "options" || node->function->spelled == "device"))
-          cuda = true;
-        for (const Node* kid : node->kids) self_ref(self_ref, kid, depth + 1);
-      };
-      for (const Argument& one : a) look(look, one.node, 0);
-      result_tensor(cuda ? Memory::unknown : Memory::host_tensor, nullptr, nullptr);
-      return v;
-    }
-    default:
-      return v;
-  }
 }
 
 }  // namespace capgate::lint

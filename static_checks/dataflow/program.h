@@ -169,6 +169,11 @@ struct Function {
   std::vector<Variable*> captures;  // lambda: outer variables it names
 };
 
+// Without the casts around it.
+const Node* bare(const Node* n);
+// Of what an expression denotes: no cast, no reference.
+const Type* value_type(const Node* n);
+
 class Program {
  public:
   uint32_t intern(std::string_view text);

@@ -84,7 +84,7 @@ struct Flow {
   uint8_t eager_break = 0;
   uint8_t not_capturing = 0;   // behind a test that says so
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
-  uint8_t marked = 0;           // the region is a marked step, no capture
+  uint8_t marked = 0;          // the region is a marked step, no capture
   uint32_t allowed = 0;        // index into the analysis' allow scopes
   bool operator==(const Flow&) const = default;
 };

@@ -71,7 +71,8 @@ constexpr std::array<std::pair<std::string_view, Memory>, 4> kMemories{{
 
 template <class Table, class Out>
 bool choose(const Table& table, const Json& word, Out& out) {
-  const auto it = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return word == entry.first; });
+  const auto it =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return word == entry.first; });
   if (it == table.end()) return false;
   out = it->second;
   return true;
@@ -79,16 +80,25 @@ bool choose(const Table& table, const Json& word, Out& out) {
 
 // One field of an entry; false when its name or its type is not known.
 bool read_field(Api& api, const std::string& key, const Json& v) {
-  const std::pair<const char*, int*> positions[] = {
-      {"dst", &api.dst},         {"src", &api.src},           {"bytes", &api.bytes},
-      {"kind", &api.kind},       {"stream", &api.stream},     {"ptr", &api.ptr},
-      {"handle", &api.handle},   {"parameters", &api.parameters}, {"function", &api.function},
-      {"arrays", &api.arrays},   {"rule_argument", &api.rule_argument}, {"reason_argument", &api.reason_argument}};
+  const std::pair<const char*, int*> positions[] = {{"dst", &api.dst},
+                                                    {"src", &api.src},
+                                                    {"bytes", &api.bytes},
+                                                    {"kind", &api.kind},
+                                                    {"stream", &api.stream},
+                                                    {"ptr", &api.ptr},
+                                                    {"handle", &api.handle},
+                                                    {"parameters", &api.parameters},
+                                                    {"function", &api.function},
+                                                    {"arrays", &api.arrays},
+                                                    {"rule_argument", &api.rule_argument},
+                                                    {"reason_argument", &api.reason_argument}};
   for (const auto& [name, at] : positions)
     if (key == name) return v.is_number_integer() ? (*at = v.get<int>(), true) : false;
   const std::pair<const char*, bool*> flags[] = {
-      {"async", &api.async},   {"batch", &api.batch},   {"returns", &api.returns},   {"returns_dst", &api.returns_dst},
-      {"host", &api.host},     {"scalar", &api.scalar}, {"waits", &api.waits},       {"copies", &api.copies},
+      {"async", &api.async},       {"batch", &api.batch},
+      {"returns", &api.returns},   {"returns_dst", &api.returns_dst},
+      {"host", &api.host},         {"scalar", &api.scalar},
+      {"waits", &api.waits},       {"copies", &api.copies},
       {"iterator", &api.iterator}, {"stream_last", &api.stream_last}};
   for (const auto& [name, at] : flags)
     if (key == name) return v.is_boolean() ? (*at = v.get<bool>(), true) : false;
@@ -103,7 +113,7 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
       return true;
     }
   const std::pair<const char*, std::vector<std::string>*> names[] = {{"dst_fields", &api.dst_fields},
-                                                                      {"src_fields", &api.src_fields}};
+                                                                     {"src_fields", &api.src_fields}};
   for (const auto& [name, at] : names)
     if (key == name) {
       if (!v.is_array()) return false;
@@ -113,8 +123,7 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
       }
       return true;
     }
-  if (key == "is")
-    return v == "no-return" ? (api.is = Is::no_return, true) : choose(kKinds, v, api.is);
+  if (key == "is") return v == "no-return" ? (api.is = Is::no_return, true) : choose(kKinds, v, api.is);
   if (key == "direction") return choose(kDirections, v, api.direction);
   if (key == "memory") return choose(kMemories, v, api.memory);
   if (key == "kind_field") return v.is_string() ? (api.kind_field = v.get<std::string>(), true) : false;
@@ -140,11 +149,13 @@ Result<void> Tables::add(const std::string& json, const std::string& where) {
                                        : key == "except"   ? &except
                                                            : nullptr;
       if (list) {
-        if (!value.is_array()) return Error{fmt::format("{}: entry {}: \"{}\" is not a list", where, number, key)};
+        if (!value.is_array())
+          return Error{fmt::format("{}: entry {}: \"{}\" is not a list", where, number, key)};
         for (const Json& name : value)
           if (name.is_string()) list->push_back(name.get<std::string>());
       } else if (!read_field(*api, key, value)) {
-        return Error{fmt::format("{}: entry {}: \"{}\": {} is not understood", where, number, key, value.dump())};
+        return Error{
+            fmt::format("{}: entry {}: \"{}\": {} is not understood", where, number, key, value.dump())};
       }
     }
     if (!entry.contains("is") || (names.empty() && prefixes.empty()))

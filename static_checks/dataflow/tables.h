@@ -15,11 +15,46 @@
 namespace capgate::lint {
 
 enum class Is : uint8_t {
-  copy, copy_node, set, allocate, release, enlist, unlist, same_memory, host_reallocate, host_free, wait, poll,
-  begin_capture, end_capture, capture_status, exchange_mode, launch, host_function, create_handle, handle_stream,
-  library_work, pointer_mode, source, device_algorithm, tensor_read, tensor_to_host, tensor_to, tensor_data_shape,
-  tensor_index, tensor_shape, tensor_data, tensor_new, begin_region, end_region, begin_eager_break, end_eager_break,
-  begin_allow, end_allow, host_known, no_return
+  copy,
+  copy_node,
+  set,
+  allocate,
+  release,
+  enlist,
+  unlist,
+  same_memory,
+  host_reallocate,
+  host_free,
+  wait,
+  poll,
+  begin_capture,
+  end_capture,
+  capture_status,
+  exchange_mode,
+  launch,
+  host_function,
+  create_handle,
+  handle_stream,
+  library_work,
+  pointer_mode,
+  source,
+  device_algorithm,
+  tensor_read,
+  tensor_to_host,
+  tensor_to,
+  tensor_data_shape,
+  tensor_index,
+  tensor_shape,
+  tensor_data,
+  tensor_new,
+  begin_region,
+  end_region,
+  begin_eager_break,
+  end_eager_break,
+  begin_allow,
+  end_allow,
+  host_known,
+  no_return
 };
 
 enum class Direction : uint8_t { by_kind, to_host, to_device, on_device, on_host, by_address, by_field };
@@ -30,8 +65,8 @@ struct Api {
   Is is = Is::host_known;
   Direction direction = Direction::by_kind;
   Memory memory = Memory::unknown;
-  int dst = -1, src = -1, bytes = -1, kind = -1, stream = -1, ptr = -1, handle = -1, parameters = -1, function = -1,
-      arrays = -1, rule_argument = -1, reason_argument = -1;
+  int dst = -1, src = -1, bytes = -1, kind = -1, stream = -1, ptr = -1, handle = -1, parameters = -1,
+      function = -1, arrays = -1, rule_argument = -1, reason_argument = -1;
   std::vector<int> out, grid;
   std::vector<std::string> dst_fields, src_fields;
   std::string kind_field;

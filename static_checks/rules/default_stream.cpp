@@ -18,8 +18,9 @@ std::optional<Judgement> default_stream(const CallEvent& e) {
     case Is::library_work:
     case Is::source:
       if (e.handle == HandleStream::none)
-        return Judgement{reports::Severity::error,
-                         e.callee + " runs on the legacy default stream: its handle was never given a stream"};
+        return Judgement{
+            reports::Severity::error,
+            e.callee + " runs on the legacy default stream: its handle was never given a stream"};
       break;
     case Is::device_algorithm:
       if (e.stream == StreamUse::none)
@@ -30,7 +31,8 @@ std::optional<Judgement> default_stream(const CallEvent& e) {
       return std::nullopt;
   }
   if (e.stream == StreamUse::none)
-    return Judgement{reports::Severity::error, e.callee + " has no stream, so it runs on the legacy default stream"};
+    return Judgement{reports::Severity::error,
+                     e.callee + " has no stream, so it runs on the legacy default stream"};
   if (e.stream == StreamUse::legacy)
     return Judgement{reports::Severity::error, e.callee + " is given the legacy default stream"};
   return std::nullopt;

@@ -7,10 +7,11 @@ std::optional<Judgement> device_alloc(const CallEvent& e) {
   if ((e.api.is != Is::allocate && !frees) || e.api.async || e.relaxed_thread) return std::nullopt;
   if (e.api.memory != Memory::device && e.api.memory != Memory::managed) return std::nullopt;
   if (e.relaxed_capture)
-    return Judgement{reports::Severity::warning,
-                     e.callee + (frees ? " frees" : " allocates") + " once, while capturing, and never at replay"};
-  return Judgement{reports::Severity::error,
-                   e.callee + (frees ? " frees device memory" : " allocates device memory") + " during a capture"};
+    return Judgement{reports::Severity::warning, e.callee + (frees ? " frees" : " allocates") +
+                                                     " once, while capturing, and never at replay"};
+  return Judgement{
+      reports::Severity::error,
+      e.callee + (frees ? " frees device memory" : " allocates device memory") + " during a capture"};
 }
 
 }  // namespace capgate::lint

@@ -11,7 +11,8 @@ std::optional<Judgement> host_alloc(const CallEvent& e) {
                      : e.api.is == Is::allocate ? " allocates pinned memory"
                                                 : " frees pinned memory";
   if (e.relaxed_capture)
-    return Judgement{reports::Severity::warning, e.callee + what + " once, while capturing, and never at replay"};
+    return Judgement{reports::Severity::warning,
+                     e.callee + what + " once, while capturing, and never at replay"};
   return Judgement{reports::Severity::error, e.callee + what + " during a capture"};
 }
 

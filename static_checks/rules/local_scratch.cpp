@@ -6,8 +6,9 @@ Judgement local_scratch(const ScratchEvent& e) {
   if (e.host_memory)
     return {reports::Severity::error,
             e.receiver + " keeps the address of the local '" + e.object + "', which is gone at replay"};
-  return {reports::Severity::error,
-          e.receiver + " uses memory of the local '" + e.object + "', which gives it back before the graph runs"};
+  return {
+      e.frees ? reports::Severity::error : reports::Severity::warning,
+      e.receiver + " uses memory of the local '" + e.object + "', which gives it back before the graph runs"};
 }
 
 }  // namespace capgate::lint

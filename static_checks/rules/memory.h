@@ -5,7 +5,7 @@
 
 namespace capgate::lint {
 
-bool is_pageable(Memory memory);      // certainly so
+bool is_pageable(Memory memory);       // certainly so
 const char* kind_of(Memory pageable);  // "memory on the stack"
 
 }  // namespace capgate::lint

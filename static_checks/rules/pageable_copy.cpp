@@ -25,9 +25,8 @@ std::optional<Judgement> pageable_copy(const CallEvent& e) {
   for (const auto& [operand, word, applies] :
        {std::tuple{&e.src, "from", !e.to_host}, std::tuple{&e.dst, "to", !e.to_device}})
     if (applies && operand->present && is_pageable(operand->memory))
-      return Judgement{reports::Severity::error,
-                       e.callee + " copies " + word + " pageable memory: '" + operand->name + "' is " +
-                           kind_of(operand->memory)};
+      return Judgement{reports::Severity::error, e.callee + " copies " + word + " pageable memory: '" +
+                                                     operand->name + "' is " + kind_of(operand->memory)};
   return std::nullopt;
 }
 

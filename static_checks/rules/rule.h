@@ -21,10 +21,10 @@ struct Operand {
 
 struct CallEvent {
   const Api& api;
-  std::string callee;             // as the user wrote it, without version suffixes
-  bool relaxed_capture = false;   // the capture was begun in relaxed mode
-  bool relaxed_thread = false;    // the thread has exchanged its capture mode for the relaxed one
-  bool capture = true;            // a capture is open, not only a marked step
+  std::string callee;                  // as the user wrote it, without version suffixes
+  bool relaxed_capture = false;        // the capture was begun in relaxed mode
+  bool relaxed_thread = false;         // the thread has exchanged its capture mode for the relaxed one
+  bool capture = true;                 // a capture is open, not only a marked step
   bool default_is_per_thread = false;  // --default-stream per-thread
   StreamUse stream = StreamUse::unknown;
   HandleStream handle = HandleStream::unknown;
@@ -55,10 +55,22 @@ struct NamedCallRule {
 };
 std::span<const NamedCallRule> call_rules();
 
-// Rules that the interpreter finds along its way: where a value ends, where an object dies, what a guard guards.
+// Rules that the interpreter finds along its way: where a value ends, where an object dies, what a guard
+// guards.
 enum class Use : uint8_t {
-  condition, loop_condition, choice, short_circuit, ternary, early_exit,         // host-branch
-  loop_bound, grid, index, size, allocation, container_size, pointer_arithmetic  // device-sized
+  condition,
+  loop_condition,
+  choice,
+  short_circuit,
+  ternary,
+  early_exit,  // host-branch
+  loop_bound,
+  grid,
+  index,
+  size,
+  allocation,
+  container_size,
+  pointer_arithmetic  // device-sized
 };
 struct ValueEvent {
   Use use = Use::condition;
@@ -72,6 +84,7 @@ struct ScratchEvent {
   std::string object;    // the local's name
   std::string receiver;  // what got its address: a kernel or a call
   bool host_memory = false;
+  bool frees = false;  // it certainly gives the memory back to CUDA; a pool may keep it mapped
 };
 Judgement local_scratch(const ScratchEvent&);
 

@@ -1,13 +1,16 @@
-// check_labels [--whole-file] [-Darg | -Iarg …] FILE…
+// check_labels [--whole-file] [--golden FILE] [--print] [--root DIR] [-Darg | -Iarg …] FILE…
 // Analyses the files as one program and compares what is found with their labels:
 //
 //   code();  // EXPECT: host-branch                 an error of that rule at this line
 //   code();  // EXPECT: host-node:warning, host-sync
 //   // OPTIONS: --whole-file                        anywhere in the first file
 //
-// A label that is not found and a finding that is not labelled both fail. Every file must parse without error.
+// The findings of a file with a golden twin must also read exactly like it.
+// A label that is not found and a finding that is not labelled both fail. Every file must parse without
+// error.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -35,7 +38,9 @@ std::vector<std::string> words_of(const std::string& text, const char* separator
   return words;
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 void read_labels(const std::string& path, Labels& labels, std::vector<std::string>& options) {
   std::ifstream in(path);
@@ -48,7 +53,8 @@ void read_labels(const std::string& path, Labels& labels, std::vector<std::strin
     for (const std::string& word : words_of(line.substr(at + 10), " ,")) {
       const size_t colon = word.find(':');
       const std::string severity = colon == std::string::npos ? "error" : word.substr(colon + 1);
-      labels.insert(base_name(path) + ":" + std::to_string(number) + " " + word.substr(0, colon) + " " + severity);
+      labels.insert(base_name(path) + ":" + std::to_string(number) + " " + word.substr(0, colon) + " " +
+                    severity);
     }
   }
 }
@@ -65,11 +71,29 @@ const char* name_of(reports::Severity severity) {
   return "";
 }
 
-void print(const Finding& f) {
-  std::printf("    [%s] %s:%d:%d: %s: in %s (region: %s)\n", f.rule.c_str(), f.place.file.c_str(), f.place.line,
-              f.place.column, f.message.c_str(), f.function.c_str(), f.region.empty() ? "none" : f.region.c_str());
+std::string text_of(const Finding& f) {
+  std::ostringstream out;
+  out << base_name(f.place.file) << ':' << f.place.line << ':' << f.place.column << ": " << name_of(f.severity)
+      << ": " << f.message << " [" << f.rule << "]\n    in " << f.function << "(), "
+      << (f.region.empty() ? "outside every region" : f.region) << (f.callee.empty() ? "" : ", calls " + f.callee)
+      << '\n';
   for (const FlowStep& step : f.flow)
-    std::printf("      %s:%d: %s\n", base_name(step.place.file).c_str(), step.place.line, step.message.c_str());
+    out << "    " << base_name(step.place.file) << ':' << step.place.line << ": " << step.message << '\n';
+  return out.str();
+}
+
+// Compares with the file, or writes it when CAPGATE_UPDATE_GOLDEN is set.
+bool matches_golden(const std::string& path, const std::string& text) {
+  if (std::getenv("CAPGATE_UPDATE_GOLDEN")) {
+    std::ofstream(path) << text;
+    return true;
+  }
+  std::ifstream in(path);
+  std::stringstream wanted;
+  wanted << in.rdbuf();
+  if (in && wanted.str() == text) return true;
+  std::printf("differs from %s (CAPGATE_UPDATE_GOLDEN=1 writes it anew):\n%s", path.c_str(), text.c_str());
+  return false;
 }
 
 }  // namespace
@@ -78,7 +102,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> files, arguments, options;
   std::set<std::string> judged;
   bool verbose = false;
-  std::string root, resource_dir = CAPGATE_CLANG_RESOURCE_DIR;
+  std::string root, golden, resource_dir = CAPGATE_CLANG_RESOURCE_DIR;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--whole-file")
@@ -87,6 +111,8 @@ int main(int argc, char** argv) {
       verbose = true;
     else if (word == "--root" && i + 1 < argc)
       root = argv[++i];
+    else if (word == "--golden" && i + 1 < argc)
+      golden = argv[++i];
     else if (word.starts_with("-"))
       arguments.push_back(word);
     else
@@ -144,15 +170,19 @@ int main(int argc, char** argv) {
   const LinkResult linked = link_units(summaries);
   findings.insert(findings.end(), linked.findings.begin(), linked.findings.end());
 
+  std::string text;
+  for (const Finding& f : findings) text += text_of(f);
+  if (!golden.empty() && !matches_golden(golden, text)) failed = true;
+
   Labels found;
   for (const Finding& f : findings) {
-    const std::string label = base_name(f.place.file) + ":" + std::to_string(f.place.line) + " " + f.rule + " " +
-                              name_of(f.severity);
+    const std::string label = base_name(f.place.file) + ":" + std::to_string(f.place.line) + " " + f.rule +
+                              " " + name_of(f.severity);
     found.insert(label);
     const bool known = expected.contains(label) && expected.count(label) >= found.count(label);
     if (verbose || !known) {
       if (!known) std::printf("  NOT LABELLED %s\n", label.c_str());
-      print(f);
+      std::printf("%s", text_of(f).c_str());
     }
     if (f.flow.empty()) {
       std::printf("  NO PATH %s\n", label.c_str());

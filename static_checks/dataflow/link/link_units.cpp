@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxDepth = 16;  // units deep
 
-bool is_wait(const std::string& rule) { return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy"; }
+bool is_wait(const std::string& rule) {
+  return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy";
+}
 bool is_excused_by_relaxed_mode(const std::string& rule) {
   return rule == "device-alloc" || rule == "host-alloc" || rule == "host-poll";
 }
@@ -27,7 +29,8 @@ struct Visit {
 };
 
 Guards both(const Guards& a, const Guards& b) {
-  return {a.not_capturing || b.not_capturing, a.relaxed_mode || b.relaxed_mode, a.eager_break || b.eager_break};
+  return {a.not_capturing || b.not_capturing, a.relaxed_mode || b.relaxed_mode,
+          a.eager_break || b.eager_break};
 }
 
 }  // namespace
@@ -68,7 +71,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     if (v.guards.not_capturing || v.depth > kMaxDepth) continue;
     const auto found = functions.find(v.usr);
     if (found == functions.end()) continue;
-    if (!seen.emplace(v.usr, v.guards.not_capturing, v.guards.relaxed_mode, v.guards.eager_break).second) continue;
+    if (!seen.emplace(v.usr, v.guards.not_capturing, v.guards.relaxed_mode, v.guards.eager_break).second)
+      continue;
     const FunctionSummary& f = *found->second.second;
     if (!f.not_analysed.empty() && gaps.insert(f.usr).second)
       result.not_analysed.push_back({f.name, f.usr, f.place, f.not_analysed, "", v.region});

@@ -149,7 +149,7 @@ CAPGATE_REGION void scratch(Pool& pool, const float* x, DeviceBuffer& kept, cuda
   DeviceBuffer own(64);
   work<<<1, 1, 0, s>>>(x, own.data());  // EXPECT: local-scratch
   PooledBuffer pooled(pool, 64);
-  work<<<2, 1, 0, s>>>(x, pooled.data());  // EXPECT: local-scratch
+  work<<<2, 1, 0, s>>>(x, pooled.data());  // EXPECT: local-scratch:warning
   StreamBuffer in_graph(64, s);
   work<<<3, 1, 0, s>>>(x, in_graph.data());
   work<<<4, 1, 0, s>>>(x, kept.data());
