@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "static_checks/analysis.h"
+
+namespace capgate::lint {
+namespace {
+
+Finding finding(const char* rule, const char* file, int line) {
+  Finding f;
+  f.rule = rule;
+  f.place = {file, line, 3};
+  f.callee = "call";
+  f.message = "what happens";
+  f.flow.push_back({f.place, f.message});
+  return f;
+}
+
+CallSite call(const char* usr, const char* file, int line, Guards guards = {}) {
+  return {usr, usr, {file, line, 1}, guards};
+}
+
+UnitSummary decode_unit() {
+  UnitSummary unit;
+  unit.main_file = "decode.cu";
+  unit.exits.push_back(
+      {"capture at decode.cu:4", {{{"decode.cu", 4, 1}, "begins"}}, call("attention", "decode.cu", 5)});
+  return unit;
+}
+
+UnitSummary layer_unit(Guards guards = {}) {
+  UnitSummary unit;
+  unit.main_file = "layer.cu";
+  FunctionSummary attention;
+  attention.usr = attention.name = "attention";
+  attention.latent.push_back({finding("device-alloc", "layer.cu", 10), {}});
+  attention.calls.push_back(call("flush", "layer.cu", 12, guards));
+  unit.functions.push_back(attention);
+  return unit;
+}
+
+UnitSummary debug_unit() {
+  UnitSummary unit;
+  unit.main_file = "debug.cu";
+  FunctionSummary flush;
+  flush.usr = flush.name = "flush";
+  flush.latent.push_back({finding("host-sync", "debug.cu", 20), {}});
+  flush.latent.push_back({finding("host-alloc", "debug.cu", 21), {}});
+  flush.calls.push_back(call("attention", "debug.cu", 22));  // a cycle
+  unit.functions.push_back(flush);
+  FunctionSummary stray;
+  stray.usr = stray.name = "stray";
+  stray.latent.push_back({finding("host-sync", "debug.cu", 30), {}});
+  unit.functions.push_back(stray);
+  return unit;
+}
+
+std::vector<std::string> names(const LinkResult& result) {
+  std::vector<std::string> all;
+  for (const Finding& f : result.findings) all.push_back(f.rule + ":" + std::to_string(f.place.line));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(Link, FollowsCallsThroughUnitsAndNothingElse) {
+  const LinkResult result = link_units({decode_unit(), layer_unit(), debug_unit()});
+  EXPECT_EQ(names(result), (std::vector<std::string>{"device-alloc:10", "host-alloc:21", "host-sync:20"}));
+  for (const Finding& f : result.findings) EXPECT_EQ(f.region, "capture at decode.cu:4");
+  const auto sync = std::find_if(result.findings.begin(), result.findings.end(),
+                                 [](const Finding& f) { return f.rule == "host-sync"; });
+  ASSERT_EQ(sync->flow.size(), 4u);
+  EXPECT_EQ(sync->flow[0].message, "begins");
+  EXPECT_EQ(sync->flow[1].message, "calls attention()");
+  EXPECT_EQ(sync->flow[2].message, "calls flush()");
+  EXPECT_EQ(sync->flow[3].place.line, 20);
+}
+
+TEST(Link, TheOrderOfUnitsDoesNotMatter) {
+  std::vector<UnitSummary> units{decode_unit(), layer_unit(), debug_unit()};
+  const LinkResult first = link_units(units);
+  std::reverse(units.begin(), units.end());
+  const LinkResult second = link_units(units);
+  ASSERT_EQ(first.findings.size(), second.findings.size());
+  for (size_t i = 0; i < first.findings.size(); ++i) {
+    EXPECT_EQ(first.findings[i].place, second.findings[i].place);
+    EXPECT_EQ(first.findings[i].flow, second.findings[i].flow);
+  }
+}
+
+TEST(Link, GuardsOnTheWayCount) {
+  Guards guards;
+  guards.not_capturing = true;
+  EXPECT_EQ(names(link_units({decode_unit(), layer_unit(guards), debug_unit()})),
+            (std::vector<std::string>{"device-alloc:10"}));
+  guards = {};
+  guards.relaxed_mode = true;
+  EXPECT_EQ(names(link_units({decode_unit(), layer_unit(guards), debug_unit()})),
+            (std::vector<std::string>{"device-alloc:10", "host-sync:20"}));
+  guards = {};
+  guards.eager_break = true;
+  const LinkResult result = link_units({decode_unit(), layer_unit(guards), debug_unit()});
+  ASSERT_EQ(names(result), (std::vector<std::string>{"device-alloc:10", "host-sync:20"}));
+  for (const Finding& f : result.findings)
+    EXPECT_EQ(f.severity, f.rule == "host-sync" ? reports::Severity::note : reports::Severity::error);
+}
+
+TEST(Link, ReachingAFunctionThatWasNotAnalysedSaysSo) {
+  UnitSummary layer = layer_unit();
+  layer.functions[0].not_analysed = "the parser found an error at line 9";
+  const LinkResult result = link_units({decode_unit(), layer});
+  ASSERT_EQ(result.not_analysed.size(), 1u);
+  EXPECT_EQ(result.not_analysed[0].function, "attention");
+  EXPECT_EQ(result.not_analysed[0].region, "capture at decode.cu:4");
+  EXPECT_TRUE(link_units({layer}).not_analysed.empty());
+}
+
+TEST(Link, InternalFunctionsOfAnotherUnitAreNotTheOnesCalled) {
+  UnitSummary layer = layer_unit();
+  layer.functions[0].internal = true;
+  EXPECT_TRUE(link_units({decode_unit(), layer, debug_unit()}).findings.empty());
+}
+
+}  // namespace
+}  // namespace capgate::lint
