@@ -126,6 +126,7 @@ class Judging(unittest.TestCase):
             ("void ns::run<float>(float*)", "run"),
             ("RunScope::~RunScope()", "~RunScope"),
             ("Model.forward", "forward"),
+            ("(anonymous namespace)::run(int)", "run"),
             ("step[abi:cxx11](int)", "step"),
         ):
             self.assertEqual(function_name(text), name)

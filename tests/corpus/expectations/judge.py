@@ -8,6 +8,7 @@ from .source import Expected
 
 def function_name(text):
     """`ns::Class<int>::run(int) const` is `run`; a Python `Class.run` too. Destructors keep their tilde."""
+    text = text.replace("(anonymous namespace)::", "")
     text = re.sub(r"\[[^]]*\]|<(?!locals>|lambda>)[^<>]*>", "", text)
     text = re.sub(r"<[^<>]*>", "", text) if "<locals>" not in text and "<lambda>" not in text else text
     text = text.split("(")[0].strip()

@@ -2,7 +2,8 @@
 """Measures the legality table: every call, in every capture mode, from both threads, on both kinds of stream.
 
 Cells run in many processes at once, each with a time limit: some calls hang, some break their context. Cells of one call share a
-process as long as it stays in order, except where the first use is the point. Needs a GPU; without one it ends with 77.
+process as long as it stays in order, except where the first use is the point. Needs a GPU; without one it ends with 77,
+as it does when there is no table to compare with.
 """
 
 import argparse
@@ -110,6 +111,9 @@ def main():
     machine = gpu()
     if machine is None:
         print("no GPU: nothing measured")
+        return NO_GPU
+    if options.against and not options.against.exists():
+        print(f"{options.against} is not there: nothing to compare with")
         return NO_GPU
     started = time.monotonic()
     groups = list(groups_of(calls_of(options.cell), options.share))
