@@ -1,0 +1,95 @@
+"""What README and CONTRIBUTING say is so: commands and options exist, paths exist, outputs are what capgate prints."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+CAPGATE = os.environ["CAPGATE"]
+SOURCE = pathlib.Path(os.environ["CAPGATE_SOURCE"])
+COMMANDS = [name for name in os.environ["CAPGATE_COMMANDS"].split(",") if name]
+PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
+
+
+def page(name):
+    return (SOURCE / name).read_text()
+
+
+def fenced(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def capgate_lines(text):
+    """Command lines of capgate, in blocks and between backticks, without the comment and the audited program."""
+    lines = [line for block in fenced(text, "(?:sh)?") for line in block.splitlines()]
+    lines += re.findall(r"`(capgate [^`]*)`", text)
+    for line in lines:
+        line = re.sub(r"\s#.*", "", line.removeprefix("$ "))
+        if line.startswith("capgate ") and not line.startswith("capgate:"):
+            yield line.split(" -- ")[0].split()[1:]
+
+
+class Docs(unittest.TestCase):
+    def help(self, *words):
+        return subprocess.run([CAPGATE, *words, "--help"], capture_output=True, text=True, check=True).stdout
+
+    def test_every_command_line_is_one_that_capgate_takes(self):
+        seen = set()
+        for name in PAGES:
+            for words in capgate_lines(page(name)):
+                command = words[0]
+                with self.subTest(page=name, line=" ".join(words)):
+                    if command == "lint" and "lint" not in COMMANDS:
+                        continue
+                    self.assertIn(command, COMMANDS)
+                    seen.add(command)
+                    text = self.help(command)
+                    for word in words[1:]:
+                        if word.startswith("-") and word != "-":
+                            self.assertRegex(text, rf"(?m)^\s+(-\w,)?{re.escape(word.split('=')[0])}\b|[ ,]{re.escape(word)}\b")
+        self.assertLessEqual({"audit", "gate", "merge", "analyze", "show", "explain"}, seen)
+
+    def test_the_readmes_options_of_audit_are_all_there_are(self):
+        table = set(re.findall(r"^\| `(--[a-z-]+)", page("README.md"), re.MULTILINE))
+        options = set(re.findall(r"^  (--[a-z-]+)", self.help("audit"), re.MULTILINE))
+        self.assertEqual(table, options)
+
+    def test_links_and_paths_lead_somewhere(self):
+        for name in PAGES:
+            text = page(name)
+            folder = (SOURCE / name).parent
+            for target in re.findall(r"\]\(([^)#]+)\)", text):
+                if not target.startswith("http"):
+                    with self.subTest(page=name, target=target):
+                        self.assertTrue((folder / target).exists())
+            for path in re.findall(r"`((?:scripts|cli|detector|reports|tests|docs|static_checks|engine|kernels)/[\w./-]+)`", text):
+                if {"NAME", "AREA"} & set(re.split(r"[/.]", path)):  # stands for any
+                    continue
+                with self.subTest(page=name, path=path):
+                    self.assertTrue((SOURCE / path).exists())
+
+    def test_scripts_and_presets_that_are_named_exist(self):
+        presets = (SOURCE / "CMakePresets.json").read_text()
+        for name in PAGES:
+            for block in fenced(page(name), "sh"):
+                for script in re.findall(r"(?:^|[ /])(scripts/[\w-]+)", block, re.MULTILINE):
+                    with self.subTest(page=name, script=script):
+                        self.assertTrue(os.access(SOURCE / script, os.X_OK))
+                for preset in re.findall(r"--preset (\w+)", block):
+                    self.assertIn(f'"name": "{preset}"', presets)
+
+    def test_the_readmes_exit_codes_are_the_programs(self):
+        codes = set(re.findall(r"^\| \S* ?\| (\d+) \|", page("README.md"), re.MULTILINE))
+        self.assertEqual(codes, set(re.findall(r"kExit\w+ = (\d+)", (SOURCE / "base/exit_code.h").read_text())))
+
+    def test_outputs_that_are_shown_are_what_capgate_prints(self):
+        done = subprocess.run(
+            [SOURCE / "scripts/generate/readme", "--check"],
+            env=os.environ | {"CAPGATE": CAPGATE, "COLUMNS": "100"}, capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

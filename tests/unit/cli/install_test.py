@@ -1,0 +1,83 @@
+"""The install tree works by itself: the program finds its detector, and an outside project finds the header."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import textwrap
+import unittest
+
+BUILD = pathlib.Path(os.environ["CAPGATE"]).parent.parent
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.prefix = cls.folder / "prefix"
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.prefix], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def test_everything_is_where_it_belongs(self):
+        for path in (
+            "bin/capgate",
+            "lib/libcapgate_preload.so",
+            "include/capgate/capgate.h",
+            "share/capgate/python/capgate_marks.py",
+            "share/capgate/docs/rules/host-sync.md",
+        ):
+            with self.subTest(path=path):
+                self.assertTrue((self.prefix / path).is_file())
+
+    def test_the_program_finds_its_detector(self):
+        done = subprocess.run(
+            [self.prefix / "bin/capgate", "audit", "--out", "report.json", "--", "printenv", "CAPGATE_PRELOAD"],
+            cwd=self.folder, capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual(pathlib.Path(done.stdout.strip()), (self.prefix / "lib/libcapgate_preload.so").resolve())
+
+    def test_an_outside_project_uses_the_header(self):
+        project = self.folder / "project"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(textwrap.dedent("""\
+            cmake_minimum_required(VERSION 3.20)
+            project(outside LANGUAGES C CXX)
+            find_package(capgate 0.1 REQUIRED)
+            add_executable(marked marked.cpp marked.c)
+            target_link_libraries(marked PRIVATE capgate::marks)
+            get_target_property(program capgate::capgate IMPORTED_LOCATION)
+            if(NOT EXISTS "${program}" OR NOT EXISTS "${capgate_PYTHON_DIR}/capgate_marks.py")
+              message(FATAL_ERROR "the package names files that are not there")
+            endif()
+        """))
+        (project / "marked.c").write_text(textwrap.dedent("""\
+            #include <capgate/capgate.h>
+            void mark(void) {
+              capgate_region_begin("decode");
+              capgate_region_end();
+            }
+        """))
+        (project / "marked.cpp").write_text(textwrap.dedent("""\
+            #include <capgate/capgate.h>
+            extern "C" void mark(void);
+            int main() {
+              const capgate::bucket bucket("bs=1");
+              const capgate::region step("decode");
+              mark();
+              return capgate_audited();
+            }
+        """))
+        build = self.folder / "outside"
+        for words in (
+            ["cmake", "-S", project, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
+            ["cmake", "--build", build],
+            [build / "marked"],
+        ):
+            done = subprocess.run(words, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
