@@ -95,6 +95,7 @@ class Run {
     figures_.parse_s += reply.parse_s;
     figures_.analysis_s += reply.analysis_s;
     figures_.other_s += reply.other_s;
+    figures_.analysis_cpu_s += reply.analysis_cpu_s;
     figures_.peak_kib = std::max(figures_.peak_kib, reply.peak_kib);
     if (!settings_.verbose) return;
     const auto note = [&](uint64_t number, const char* where) {

@@ -10,6 +10,7 @@ namespace capgate::lint {
 // Figures of a run that are no part of the report: for the benchmark and for -v.
 struct LintFigures {
   size_t units = 0, cached = 0;
+  double analysis_cpu_s = 0;
   double parse_s = 0, analysis_s = 0, other_s = 0;  // sums over the units that were parsed in this run
   uint64_t peak_kib = 0;                            // of the largest worker
 };

@@ -83,13 +83,14 @@ struct Reply {
   std::vector<FunctionExtent> functions;
   Inputs inputs;
   UnitResult result;
-  double parse_s = 0, analysis_s = 0, other_s = 0;
+  double parse_s = 0, analysis_s = 0, other_s = 0;  // wall clock
+  double analysis_cpu_s = 0;                        // processor time
   uint64_t peak_kib = 0;
 };
 template <class A>
 void fields(A& archive, Reply& v) {
   archive(v.failure, v.remedy, v.incomplete, v.errors_in_device_code, v.errors_in_foreign_code, v.functions,
-          v.inputs, v.result, v.parse_s, v.analysis_s, v.other_s, v.peak_kib);
+          v.inputs, v.result, v.parse_s, v.analysis_s, v.other_s, v.analysis_cpu_s, v.peak_kib);
 }
 
 }  // namespace capgate::lint

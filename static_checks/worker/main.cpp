@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "static_checks/analysis.h"
@@ -27,6 +28,12 @@ constexpr size_t kStackBytes = size_t{1} << 30;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 Reply work(const Job& job) {
@@ -50,8 +57,10 @@ Reply work(const Job& job) {
     return reply;
   }
   start = std::chrono::steady_clock::now();
+  const double cpu = thread_cpu_seconds();
   reply.result = analyze_unit(*parsed->unit, job.options);
   reply.analysis_s = seconds_since(start);
+  reply.analysis_cpu_s = thread_cpu_seconds() - cpu;
 
   start = std::chrono::steady_clock::now();
   reply.inputs = record_inputs(*parsed->unit, job.command, started_ns);

@@ -192,7 +192,10 @@ class Pool {
     }
     const std::string complaint = last_line(contents(running.complaints, kComplaintLimit));
     if (WEXITSTATUS(status) == 127)
-      return failed("cannot run " + settings_.worker + ": " + complaint, "reinstall capgate");
+      return failed("cannot run " + settings_.worker + ": " + complaint,
+                    complaint.find("libclang") != std::string::npos
+                        ? "install libclang1-19 and libclang-common-19-dev"
+                        : "reinstall capgate");
     if (WEXITSTATUS(status) == 0)
       if (std::optional<Reply> reply = from_bytes<Reply>(contents(running.reply, kReplyLimit)))
         return std::move(*reply);

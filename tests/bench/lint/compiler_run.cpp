@@ -49,8 +49,12 @@ Result<CompilerRun> run_compiler(const std::string& clang, const UnitCommand& co
   wait4(pid, &status, 0, &usage);
   if (WIFSIGNALED(status) || WEXITSTATUS(status) == 127)
     return Error{clang + " did not run on " + command.file};
-  return CompilerRun{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-                     static_cast<uint64_t>(usage.ru_maxrss)};
+  CompilerRun run;
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.cpu_s = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+              1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  run.peak_kib = static_cast<uint64_t>(usage.ru_maxrss);
+  return run;
 }
 
 }  // namespace capgate::lint::bench

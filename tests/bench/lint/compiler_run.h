@@ -9,7 +9,8 @@
 namespace capgate::lint::bench {
 
 struct CompilerRun {
-  double seconds = 0;
+  double wall_s = 0;
+  double cpu_s = 0;  // user and system time of the process and its children
   uint64_t peak_kib = 0;
 };
 
