@@ -268,7 +268,7 @@ void Interpreter::allocate(const Api& api, const Node* n, std::vector<Argument>&
 }
 
 // Host-visible memory that a kernel may write holds device values from here on.
-void Interpreter::touch_by_device(const std::vector<Argument>& a, const Function* kernel, const Node* at,
+void Interpreter::touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at,
                                   size_t first) {
   const std::string name = kernel ? kernel->spelled : "a kernel";
   std::vector<PathId> written;
@@ -278,6 +278,13 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, const Function
     if (!type && a[i].node) type = bare(a[i].node)->type;
     const bool read_only = type && type->shape == Shape::pointer && type->inner && type->inner->is_const;
     if (read_only) continue;
+    // Its body is only asked where the answer matters.
+    bool shared = false;
+    for (const PathId p : targets(a[i].value)) {
+      const Memory m = memory_of(p);
+      shared = shared || m == Memory::managed || m == Memory::pinned;
+    }
+    if (shared && kernel && kernel->user && !writes_through(*kernel, i - first)) continue;
     for (const PathId p : targets(a[i].value)) written.push_back(p);
     if (a[i].value.aggregate)
       for (const auto& [path, cell] : s().cells())

@@ -6,6 +6,7 @@
 // with the summaries and get their region and call path where the summary is used.
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -166,7 +167,9 @@ class Interpreter {
                const std::vector<PathId>& object);
   void copy(const Api& api, const Node* n, std::vector<Argument>& a, CallEvent& event);
   void allocate(const Api& api, const Node* n, std::vector<Argument>& a);
-  void touch_by_device(const std::vector<Argument>& a, const Function* kernel, const Node* at, size_t first);
+  void touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at, size_t first);
+  bool writes_through(Function& function, size_t param, int depth = 0);
+  bool may_write(const Node* n, const Variable* pointer, int depth);
   void write_memory(PathId target, const Trace* taint, bool strong);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
@@ -220,6 +223,7 @@ class Interpreter {
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
   std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
   std::unordered_map<Function*, Reach> reaches_;
+  std::map<std::pair<uint32_t, uint32_t>, bool> writes_;  // function and parameter
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;
   State* state_ = nullptr;

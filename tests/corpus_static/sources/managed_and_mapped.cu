@@ -56,3 +56,24 @@ CAPGATE_REGION void written_by_the_host_again(int* p, cudaStream_t s) {
   flag = 0;
   if (flag) act();
 }
+
+// A kernel that only reads what it is given, and one that writes.
+__device__ int pick(int* from, int i) { return from[i]; }
+__device__ void put(int* to, int v) { to[0] = v; }
+__global__ void reads_only(int* p, int* out) { out[threadIdx.x] = p[0] + pick(p, 3); }
+__global__ void writes_by_a_helper(int* p) { put(p + 1, 2); }
+__global__ void writes_by_atomics(int* p) { atomicAdd(&p[1], 2); }
+
+CAPGATE_REGION void read_by_the_device(int* out, cudaStream_t s) {
+  int* m;
+  cudaMallocManaged(&m, 64);  // EXPECT: device-alloc
+  m[0] = 1;
+  reads_only<<<1, 1, 0, s>>>(m, out);
+  if (m[0]) act();
+  writes_by_a_helper<<<1, 1, 0, s>>>(m);
+  if (m[0]) act();  // EXPECT: host-branch
+  m[0] = 1;
+  if (m[0]) act();
+  writes_by_atomics<<<1, 1, 0, s>>>(m);
+  if (m[0]) act();  // EXPECT: host-branch
+}
