@@ -1,3 +1,13 @@
+// The parser asserts what a hostile text can break ("[="), in debug builds by abort(). Here it throws, in
+// every build.
+#undef NDEBUG
+namespace {
+struct BrokenToml {};
+[[noreturn]] void broken_toml() {
+  throw BrokenToml{};
+}
+}  // namespace
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : broken_toml())
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
 #include "reports/settings/settings.h"
@@ -93,6 +103,8 @@ Result<Settings> parse_settings(std::string_view text, std::string_view source_n
   } catch (const toml::parse_error& error) {
     return Error{parsing.source + ":" + std::to_string(error.source().begin.line) + ": " +
                  std::string(error.description())};
+  } catch (const BrokenToml&) {
+    return Error{parsing.source + ": is not TOML: a table header or a key is broken"};
   }
   for (const auto& [name, node] : table) {
     const std::string_view key = name.str();

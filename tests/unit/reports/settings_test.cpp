@@ -54,6 +54,8 @@ TEST(Settings, SaysWhichLineIsWrong) {
 
 TEST(Settings, SurvivesHostileText) {
   (void)parse_settings(std::string(100000, '['), "t", "/");
+  for (const char* header : {"[=", "[ =", "[[.", "[!]", "[#", "[\\", "a = 1\n[,]\n", "[\xC3\xA9]"})
+    EXPECT_FALSE(parse_settings(header, "t", "/").ok()) << header;
   (void)parse_settings("a = " + std::string(100000, '['), "t", "/");
   (void)parse_settings("a = " + std::string(5000, '{'), "t", "/");
   (void)parse_settings(std::string("a = \0\xff", 6), "t", "/");
