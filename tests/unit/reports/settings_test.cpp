@@ -54,6 +54,14 @@ TEST(Settings, SaysWhichLineIsWrong) {
 
 TEST(Settings, SurvivesHostileText) {
   (void)parse_settings(std::string(100000, '['), "t", "/");
+  for (int letter = 0x80; letter < 0x800; ++letter) {
+    const char utf8[] = {static_cast<char>(0xC0 | letter >> 6), static_cast<char>(0x80 | (letter & 63)),
+                         '\0'};
+    EXPECT_FALSE(parse_settings(std::string("regions = ") + utf8, "t", "/").ok()) << letter;
+    EXPECT_TRUE(
+        parse_settings(std::string("regions = [\"") + (letter < 0xA0 ? "" : utf8) + "\"]", "t", "/").ok())
+        << letter;
+  }
   for (const char* header : {"[=", "[ =", "[[.", "[!]", "[#", "[\\", "a = 1\n[,]\n", "[\xC3\xA9]"})
     EXPECT_FALSE(parse_settings(header, "t", "/").ok()) << header;
   (void)parse_settings("a = " + std::string(100000, '['), "t", "/");
