@@ -1,0 +1,201 @@
+// fuzz_readers [--seconds N | --inputs N] [--seed S] [--reader NAME]
+//
+// Feeds every reader with random and mutated inputs until the time is up, or N inputs to each. A crash prints
+// which reader, which input, and leaves it in the file crash-READER.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "detector/analysis/analyze.h"
+#include "detector/seal/sealed_file.h"
+#include "detector/trace/reader.h"
+#include "reports/model/json.h"
+#include "reports/settings/settings.h"
+#include "reports/suppressions/suppressions.h"
+#include "tests/fuzz/mutate.h"
+#include "tests/fuzz/seeds.h"
+
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
+
+namespace capgate::fuzz {
+namespace {
+
+struct Reader {
+  std::string name;
+  std::vector<std::string> seeds, words;
+  std::function<bool(const std::string&)> read;  // whether the input was taken
+};
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// An error is one sentence: no line break, and not empty.
+template <class T>
+bool taken(const Result<T>& result) {
+  if (result.ok()) return true;
+  if (result.error().empty()) {
+    std::fprintf(stderr, "an error without a sentence\n");
+    std::abort();
+  }
+  return false;
+}
+
+std::vector<Reader> readers() {
+  const std::vector<std::string> json_words{"{",  "[",     "null",    "\"",   ":",   ",",
+                                            "-1", "1e999", "\\u0000", "\xff", "true"};
+  const std::vector<std::string> text_words{"\n", "*", ":",  "  ",  "#",  "//", "capgate-allow(", ")", "[",
+                                            "]",  "=", "\"", "'''", "0x", "\t"};
+  const auto binary = [](std::initializer_list<uint64_t> numbers) {
+    std::vector<std::string> words;
+    for (const uint64_t number : numbers)
+      words.emplace_back(reinterpret_cast<const char*>(&number), sizeof(number));
+    return words;
+  };
+  return {
+      {"raw-trace", raw_seeds(), binary({0, 8, 16, 0x4b484347, 1u << 20}),
+       [](const std::string& text) {
+         const auto view = bytes_of(text);
+         auto raw = trace::parse_raw({view.begin(), view.end()}, "input");
+         if (!taken(raw)) return false;
+         trace::read_process(*raw);
+         return taken(trace::parse_packed(trace::packed_records(*raw), "packed"));
+       }},
+      {"sealed-trace", section_seeds(), binary({0, 1, 0x80, 0xffffffffffffffff}),
+       [](const std::string& text) { return taken(seal::decode_sections(bytes_of(text), "input")); }},
+      {"sealed-file",
+       sealed_seeds(),
+       {},
+       [](const std::string& text) { return taken(seal::parse_sealed(bytes_of(text), "input")); }},
+      {"judge",
+       section_seeds(),
+       {},
+       [](const std::string& text) {
+         const auto trace = seal::decode_sections(bytes_of(text), "input");
+         if (!taken(trace)) return false;
+         analysis::analyze(*trace);
+         return true;
+       }},
+      {"report", report_seeds(), json_words,
+       [](const std::string& text) {
+         auto report = reports::from_json(text, "input");
+         if (!taken(report)) return false;
+         reports::to_json(*report);
+         return true;
+       }},
+      {"suppressions", suppression_seeds(), text_words,
+       [](const std::string& text) {
+         reports::find_allow_comments(text, "input");
+         return taken(reports::parse_suppressions(text, "input"));
+       }},
+      {"settings", settings_seeds(), text_words,
+       [](const std::string& text) { return taken(reports::parse_settings(text, "input", "/")); }},
+  };
+}
+
+// What was being read when the sanitizer ends the program.
+const Reader* current = nullptr;
+const std::string* current_input = nullptr;
+uint64_t current_number = 0;
+
+void say_what_was_read() {
+  if (!current) return;
+  std::fprintf(stderr, "reader %s, input %llu (%zu bytes), kept as crash-%s\n", current->name.c_str(),
+               static_cast<unsigned long long>(current_number), current_input->size(), current->name.c_str());
+  if (FILE* file = std::fopen(("crash-" + current->name).c_str(), "wb")) {
+    std::fwrite(current_input->data(), 1, current_input->size(), file);
+    std::fclose(file);
+  }
+}
+
+struct Options {
+  double seconds = 60;
+  uint64_t inputs = 0, seed = 1;
+  std::string reader, file;
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (++i >= argc) return false;
+    if (name == "--seconds")
+      options.seconds = std::atof(argv[i]);
+    else if (name == "--inputs")
+      options.inputs = std::strtoull(argv[i], nullptr, 10);
+    else if (name == "--seed")
+      options.seed = std::strtoull(argv[i], nullptr, 10);
+    else if (name == "--reader")
+      options.reader = argv[i];
+    else if (name == "--file")
+      options.file = argv[i];
+    else
+      return false;
+  }
+  return true;
+}
+
+int run(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  auto all = readers();
+  if (!options.reader.empty())
+    std::erase_if(all, [&](const Reader& reader) { return reader.name != options.reader; });
+  if (all.empty()) return std::fprintf(stderr, "no such reader\n"), 2;
+  for (const auto& reader : all) {
+    for (const auto& seed : reader.seeds) {
+      if (!reader.read(seed) && reader.name != "suppressions")
+        return std::fprintf(stderr, "%s: its own seed is refused\n", reader.name.c_str()), 1;
+    }
+  }
+  if (!options.file.empty()) {
+    FILE* file = std::fopen(options.file.c_str(), "rb");
+    if (!file) return std::fprintf(stderr, "%s: cannot be opened\n", options.file.c_str()), 2;
+    std::string text(1 << 20, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    for (const auto& reader : all)
+      std::printf("%s: %s\n", reader.name.c_str(), reader.read(text) ? "taken" : "refused");
+    return 0;
+  }
+  for (const auto& reader : all) {
+    Random random(options.seed);
+    const auto start = Clock::now();
+    const auto end = start + std::chrono::duration<double>(options.seconds / static_cast<double>(all.size()));
+    uint64_t number = 0, accepted = 0;
+    for (; options.inputs ? number < options.inputs : Clock::now() < end; ++number) {
+      const std::string input = mutated(reader.seeds, reader.words, random);
+      current = &reader;
+      current_input = &input;
+      current_number = number;
+      accepted += reader.read(input);
+    }
+    current = nullptr;
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    std::printf("%-13s %9llu inputs, %llu taken, %.0f a second\n", reader.name.c_str(),
+                static_cast<unsigned long long>(number), static_cast<unsigned long long>(accepted),
+                static_cast<double>(number) / took);
+    std::fflush(stdout);
+    // A driver whose every input is refused at the door tests nothing behind it.
+    if (number > 10000 && accepted == 0 && reader.name != "sealed-file")
+      return std::fprintf(stderr, "%s: no input was taken\n", reader.name.c_str()), 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace capgate::fuzz
+
+int main(int argc, char** argv) {
+  capgate::fuzz::Options options;
+  if (!capgate::fuzz::parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "fuzz_readers [--seconds N | --inputs N] [--seed S] [--reader NAME] [--file INPUT]\n");
+    return 2;
+  }
+  __sanitizer_set_death_callback(capgate::fuzz::say_what_was_read);
+  return capgate::fuzz::run(options);
+}
