@@ -23,7 +23,8 @@ ColorMode color_mode();
 // Whether text written to the file descriptor `fd` may carry colour.
 bool use_color(int fd);
 
-// Everything behind the first `--` that follows `audit`, word for word: the program to run.
+// Everything behind the first `--` that follows `audit` or `lint`, word for word: the program to run, or a
+// compiler's options.
 const std::vector<std::string>& program_words();
 
 // The whole command line as it was typed.

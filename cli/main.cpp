@@ -84,11 +84,13 @@ int run(int argc, char** argv) {
   CAPGATE_COMMANDS(CAPGATE_REGISTER_COMMAND)
 #undef CAPGATE_REGISTER_COMMAND
 
-  // What stands behind `audit … --` is not ours to read, and CLI11 would drop a `--` of the program's own.
+  // What stands behind `audit … --` (a program) and `lint … --` (a compiler's options) is not ours to read,
+  // and CLI11 would drop a `--` of its own.
   std::vector<std::string> ours;
   for (int i = 1; i < argc; ++i) {
-    const bool audits = std::find(ours.begin(), ours.end(), "audit") != ours.end();
-    if (audits && std::string_view(argv[i]) == "--") {
+    const bool passes_on = std::any_of(
+        ours.begin(), ours.end(), [](const std::string& word) { return word == "audit" || word == "lint"; });
+    if (passes_on && std::string_view(argv[i]) == "--") {
       line().program.assign(argv + i + 1, argv + argc);
       break;
     }

@@ -57,6 +57,15 @@ class Judge {
       if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) one(diagnostic);
       clang_disposeDiagnostic(diagnostic);
     }
+    // What a header that is not there would have declared explains the errors that follow from it.
+    if (missing_file_) {
+      std::erase_if(parsed_.incomplete,
+                    [](const Incomplete& reason) { return !is_missing_file(reason.text); });
+    } else if (parsed_.incomplete.size() > kShownErrors) {
+      const size_t more = parsed_.incomplete.size() - kShownErrors;
+      parsed_.incomplete.resize(kShownErrors);
+      parsed_.incomplete.back().text += " (and " + std::to_string(more) + " more errors outside functions)";
+    }
   }
 
  private:
@@ -67,6 +76,7 @@ class Judge {
     if (!at.file) {
       incomplete(at, message, "check the unit's compile command");
     } else if (is_missing_file(message)) {
+      missing_file_ = true;
       incomplete(at, message, "build once if the header is generated, else give its folder: -- -I DIR");
     } else if (clang_getDiagnosticSeverity(diagnostic) == CXDiagnostic_Fatal ||
                contains(message, "nesting level")) {
@@ -104,8 +114,10 @@ class Judge {
     parsed_.incomplete.push_back(std::move(reason));
   }
 
+  static constexpr size_t kShownErrors = 3;
   ParsedUnit& parsed_;
   Unit& unit_;
+  bool missing_file_ = false;
 };
 
 std::string describe(CXErrorCode code) {

@@ -49,6 +49,22 @@ TEST(ParsePolicy, AMissingHeaderIsNamedWithWhatToDo) {
   EXPECT_TRUE(test::has_reason(report, {"a.cpp", "made/later.h", "not found"})) << test::all_reasons(report);
 }
 
+TEST(ParsePolicy, WhatFollowsFromAMissingHeaderIsNotSaidAgain) {
+  const auto report =
+      lint_text("a.cpp", "#include \"none.h\"\nnone_t a;\nnone_t b;\n" + kRegion + "void step() {}\n");
+  ASSERT_EQ(report.reasons.size(), 1U) << test::all_reasons(report);
+  EXPECT_TRUE(test::has_reason(report, {"none.h"}));
+}
+
+TEST(ParsePolicy, ManyErrorsOutsideFunctionsAreCounted) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) text += "none" + std::to_string(i) + "_t v" + std::to_string(i) + ";\n";
+  const auto report = lint_text("a.cpp", text);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  ASSERT_EQ(report.reasons.size(), 3U) << test::all_reasons(report);
+  EXPECT_TRUE(test::has_reason(report, {"7 more"})) << test::all_reasons(report);
+}
+
 TEST(ParsePolicy, AnErrorOutsideEveryFunctionMakesTheFileIncomplete) {
   const auto report = lint_text("a.cpp", "unknown_t value;\n" + kRegion + "void step() {}\n");
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
