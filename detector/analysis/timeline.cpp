@@ -194,7 +194,8 @@ class Builder {
         wait_event(index, stream, context);
         break;
       case Family::graph_instantiate:
-        if (call.r.result == 0 && call.r.out) instantiate(call.r.out, call.r.object);
+        if (call.r.result == 0 && call.r.out)
+          instantiate(call.r.out, call.r.object2 ? call.r.object2 : call.r.object);
         break;
       case Family::graph_exec_update:
         if (call.r.result == 0 && call.r.object2)
