@@ -64,9 +64,12 @@ std::string compact(const std::vector<std::byte>& file) {
   size_t used = 0;
   for (size_t chunk = 0; chunk < header.next_chunk; ++chunk) {
     const size_t begin = header.header_bytes + chunk * header.chunk_bytes;
-    size_t end = begin + header.chunk_bytes;
-    while (end > begin && out[end - 1] == '\0') --end;
-    used = std::max(used, (end - begin + 15) / 8 * 8);
+    size_t end = begin + sizeof(trace::ChunkHeader);
+    for (uint32_t bytes = 0; end + sizeof(bytes) <= begin + header.chunk_bytes; end += bytes) {
+      std::memcpy(&bytes, out.data() + end, sizeof(bytes));
+      if (bytes == 0) break;
+    }
+    used = std::max(used, end - begin + 8);
   }
   std::string packed = out.substr(0, header.header_bytes);
   for (size_t chunk = 0; chunk < header.next_chunk; ++chunk)
