@@ -78,6 +78,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
       if (callee->name.starts_with("thrust::")) r.calls_api = true;
       continue;
     }
+    for (Function* overrider : callee->overriders) scan(*overrider, r, seen);
     if (callee->has_body)
       scan(*callee, r, seen);
     else
@@ -241,13 +242,28 @@ UnitResult Interpreter::run() {
       run_root(*f, 0, refs);
       report(refs, *f, result);
     }
+  std::unordered_set<const Function*> overriders;
+  for (const Function* base : program_.overridden)
+    overriders.insert(base->overriders.begin(), base->overriders.end());
   for (Function* f : all) {
-    if (f->internal || f->usr.empty()) continue;
+    if ((f->internal && !overriders.contains(f)) || f->usr.empty()) continue;
     const Reach& r = reach(*f);
     if (!r.calls_api && !r.leaves_unit && f->trouble.empty()) continue;
     FunctionSummary summary = latent(*f);
+    summary.internal = false;  // an overrider without linkage is still reached through its base
     if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty())
       result.summary.functions.push_back(std::move(summary));
+  }
+  // A virtual method that another unit calls leads to the overriders here.
+  for (const Function* base : program_.overridden) {
+    FunctionSummary summary;
+    summary.usr = base->usr;
+    summary.dispatch = true;
+    summary.name = base->name;
+    summary.place = base->place;
+    for (const Function* overrider : base->overriders)
+      summary.calls.push_back({overrider->usr, overrider->name, overrider->place, {}});
+    result.summary.functions.push_back(std::move(summary));
   }
   for (size_t i = 2; i < regions_.size(); ++i) result.regions.push_back(regions_[i]);
   // A function with parse trouble that nothing reaches is still worth naming.

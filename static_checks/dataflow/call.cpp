@@ -63,6 +63,7 @@ Value Interpreter::call(const Node* n) {
     const Value callee = eval(n->kids[0]);
     std::vector<Argument> arguments = arguments_of(n, 1, nullptr);
     if (callee.callable) return invoke(callee.callable, n, arguments);
+    unknown_target(n, text_of(n->kids[0]));
     return opaque(n, nullptr, arguments, {});
   }
   if (n->has_object) {
@@ -80,7 +81,9 @@ Value Interpreter::call(const Node* n) {
     v = system_call(n, *f, arguments, object, object_node);
   } else {
     lowering_.lower(*f);
-    if (f->body && !f->device_only)
+    if (!f->overriders.empty() && n->has_object && !f->device_only)
+      v = call_virtual(n, *f, arguments, object);
+    else if (f->body && !f->device_only)
       v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
     else if (f->is_defaulted || (f->record && f->spelled == "operator=" && arguments.size() == 1)) {
       // A memberwise assignment.
@@ -105,6 +108,33 @@ Value Interpreter::call(const Node* n) {
     return loaded;
   }
   if (f->result && f->result->status) v.taint = nullptr;
+  return v;
+}
+
+// Any of the methods that override it here may be the one that runs, and so may one in another unit.
+Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument>& arguments,
+                                const std::vector<PathId>& object) {
+  const State before = s();
+  State after;
+  after.dead = true;
+  Value v;
+  bool first = true;
+  std::vector<Function*> candidates;
+  if (f.has_body) candidates.push_back(&f);
+  for (Function* overrider : f.overriders)
+    if (candidates.size() < 12 && !overrider->device_only) candidates.push_back(overrider);
+  add_call(f, n);
+  for (Function* candidate : candidates) {
+    s() = before;
+    lowering_.lower(*candidate);
+    const Value one =
+        candidate->body ? apply(*candidate, n, arguments, &object) : opaque(n, candidate, arguments, object);
+    if (s().dead) continue;
+    v = first ? one : join_values(v, one);
+    first = false;
+    join(after, s(), paths_, target_sets_, before.flow);
+  }
+  s() = std::move(after);
   return v;
 }
 

@@ -106,6 +106,27 @@ void Interpreter::add_gap(Function& function, const std::string& reason, const s
   if (frame_) add_ref(it->second, s().flow.region, nullptr);
 }
 
+// A region calls something that only the running program knows: what it does has not been judged.
+void Interpreter::unknown_target(const Node* n, const std::string& name) {
+  if (!s().flow.region || !judged() || s().flow.eager_break) return;
+  const Place place = program_.place(n);
+  const std::string key =
+      "target" + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = frame_->function->name;
+    core.gap.usr = frame_->function->usr;
+    core.gap.place = place;
+    core.gap.reason =
+        "what '" + name + "' calls at line " + std::to_string(place.line) + " is known only when it runs";
+    core.gap.remedy = "call the function directly, or hand it over as a template parameter";
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, s().flow.region, nullptr);
+}
+
 // A call that a region makes to a user's function whose body is in another unit.
 void Interpreter::add_call(Function& function, const Node* at) {
   const uint32_t region = s().flow.region;

@@ -150,6 +150,9 @@ class Interpreter {
   // call.cpp
   Value call(const Node* n);
   Value launch(const Node* n);
+  Value call_virtual(const Node* n, Function& function, std::vector<Argument>& arguments,
+                     const std::vector<PathId>& object);
+  void unknown_target(const Node* n, const std::string& name);
   Value apply(Function& function, const Node* at, std::vector<Argument>& arguments,
               const std::vector<PathId>* self);
   Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,

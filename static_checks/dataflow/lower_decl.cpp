@@ -441,6 +441,22 @@ void Lowering::Impl::lower(Function& function) {
   scope_ = before;
 }
 
+// Notes `overrider` at every method that `method` overrides, all the way up.
+void Lowering::Impl::overrides(CXCursor method, Function* overrider, int depth) {
+  CXCursor* overridden = nullptr;
+  unsigned n = 0;
+  clang_getOverriddenCursors(method, &overridden, &n);
+  for (unsigned i = 0; i < n; ++i) {
+    Function* base = function_of(overridden[i]);
+    if (base->user) {
+      base->overriders.push_back(overrider);
+      if (base->overriders.size() == 1) program_.overridden.push_back(base);
+    }
+    if (depth < 8) overrides(overridden[i], overrider, depth + 1);
+  }
+  if (overridden) clang_disposeOverriddenCursors(overridden);
+}
+
 void Lowering::Impl::collect() {
   struct Visit {
     Impl* self;
@@ -469,8 +485,10 @@ void Lowering::Impl::collect() {
         }
         if (!clang_isCursorDefinition(c) || !v->self->unit_.is_user(c)) return CXChildVisit_Continue;
         Function* f = v->self->function_of(c);
-        if (f->has_body && !f->device_only && v->seen.insert(f).second)
+        if (f->has_body && !f->device_only && v->seen.insert(f).second) {
           v->self->program_.user_functions.push_back(f);
+          if (clang_CXXMethod_isVirtual(c) && !f->is_destructor) v->self->overrides(c, f, 0);
+        }
         return CXChildVisit_Continue;
       },
       &visit);

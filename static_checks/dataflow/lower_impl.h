@@ -33,6 +33,7 @@ class Lowering::Impl {
   Variable* self_of(CXCursor method);
   std::string qualified(CXCursor declaration);
   Place place_of(CXCursor cursor);
+  void overrides(CXCursor method, Function* overrider, int depth);
   void read_attributes(CXCursor cursor, Function& function);
   void lower_constructor(const Cursors& kids, Function& function);
   uint32_t file_id(CXFile file);

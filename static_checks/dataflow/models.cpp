@@ -383,6 +383,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if (name == "operator()") {
     const Value held = of_object();
     if (held.callable) return invoke(held.callable, n, a);
+    if (owner == "std::function") unknown_target(n, text_of(object_node));
     return opaque(n, &f, a, {});
   }
   if (is_one_of(name, kSize)) {

@@ -164,9 +164,10 @@ struct Function {
   Node* body = nullptr;
   const Api* api = nullptr;  // a modelled function
   bool api_known = false;
-  std::vector<Function*> callees;   // filled by lowering
-  std::vector<Variable*> globals;   // non-local variables it names
-  std::vector<Variable*> captures;  // lambda: outer variables it names
+  std::vector<Function*> overriders;  // of a virtual method: those that this unit has
+  std::vector<Function*> callees;     // filled by lowering
+  std::vector<Variable*> globals;     // non-local variables it names
+  std::vector<Variable*> captures;    // lambda: outer variables it names
 };
 
 // Without the casts around it.
@@ -192,6 +193,7 @@ class Program {
   std::deque<Variable> variables;
   std::deque<Record> records;
   std::deque<Function> functions;
+  std::vector<Function*> overridden;      // virtual methods with overriders here
   std::vector<Function*> user_functions;  // with a body in this unit, in order of their place
 
  private:

@@ -51,6 +51,7 @@ struct FunctionSummary {
   std::string usr;
   std::string name;  // qualified
   Place place;
+  bool dispatch = false;  // a virtual method, and `calls` are what overrides it in this unit
   bool internal = false;     // internal linkage: its USR means nothing in another unit
   std::string not_analysed;  // why, when a region reaching it must make the run inconclusive; else empty
   std::vector<CallSite> calls;
@@ -58,7 +59,7 @@ struct FunctionSummary {
 };
 template <class A>
 void fields(A& archive, FunctionSummary& v) {
-  archive(v.usr, v.name, v.place, v.internal, v.not_analysed, v.calls, v.latent);
+  archive(v.usr, v.name, v.place, v.dispatch, v.internal, v.not_analysed, v.calls, v.latent);
 }
 
 // A call that leaves a region of this unit for a function whose body is not here: where the second phase goes

@@ -21,6 +21,8 @@ bool is_excused_by_relaxed_mode(const std::string& rule) {
 }
 
 struct Visit {
+  std::string origin;  // the unit of the region: it has judged its own bodies in their context
+  std::string caller;  // the unit of the call, for the same reason; empty after a dispatch
   std::string region;
   std::vector<FlowStep> path;
   Guards guards;
@@ -33,18 +35,30 @@ Guards both(const Guards& a, const Guards& b) {
           a.eager_break || b.eager_break};
 }
 
+using Bodies = std::map<std::string, std::vector<std::pair<std::string, const FunctionSummary*>>>;
+
+// The unit sees that overrider itself, and has judged it there.
+bool dispatched_by(const Bodies& functions, const std::string& unit, const std::string& base,
+                   const std::string& overrider) {
+  const auto found = functions.find(base);
+  if (found == functions.end()) return false;
+  for (const auto& [file, body] : found->second)
+    if (file == unit && body->dispatch)
+      for (const CallSite& call : body->calls)
+        if (call.callee_usr == overrider) return true;
+  return false;
+}
+
 }  // namespace
 
 LinkResult link_units(const std::vector<UnitSummary>& units) {
-  // A function of a header has a body in several units: the one of the first file in order speaks for all.
-  std::map<std::string, std::pair<std::string, const FunctionSummary*>> functions;
+  // A function of a header has a body in several units, a virtual method its overriders in several: all
+  // count.
+  Bodies functions;
   std::vector<std::pair<std::string, const RegionExit*>> exits;
   for (const UnitSummary& unit : units) {
-    for (const FunctionSummary& f : unit.functions) {
-      if (f.internal || f.usr.empty()) continue;
-      auto [it, fresh] = functions.try_emplace(f.usr, unit.main_file, &f);
-      if (!fresh && unit.main_file < it->second.first) it->second = {unit.main_file, &f};
-    }
+    for (const FunctionSummary& f : unit.functions)
+      if (!f.internal && !f.usr.empty()) functions[f.usr].emplace_back(unit.main_file, &f);
     for (const RegionExit& exit : unit.exits) exits.emplace_back(unit.main_file, &exit);
   }
   std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) {
@@ -53,16 +67,19 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     return a.second->call.place < b.second->call.place;
   });
 
+  for (auto& [usr, bodies] : functions)
+    std::stable_sort(bodies.begin(), bodies.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+
   LinkResult result;
   std::deque<Visit> queue;
   for (const auto& [file, exit] : exits) {
-    (void)file;
-    Visit v{exit->region, exit->path, exit->call.guards, exit->call.callee_usr, 0};
+    Visit v{file, file, exit->region, exit->path, exit->call.guards, exit->call.callee_usr, 0};
     v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
     queue.push_back(std::move(v));
   }
   // Breadth first: the shortest path to a fault is the one that is told.
-  std::set<std::tuple<std::string, bool, bool, bool>> seen;
+  std::set<std::tuple<std::string, std::string, std::string, bool, bool, bool>> seen;
   std::set<std::tuple<std::string, Place, std::string>> told;
   std::set<std::string> gaps;
   while (!queue.empty()) {
@@ -71,35 +88,43 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     if (v.guards.not_capturing || v.depth > kMaxDepth) continue;
     const auto found = functions.find(v.usr);
     if (found == functions.end()) continue;
-    if (!seen.emplace(v.usr, v.guards.not_capturing, v.guards.relaxed_mode, v.guards.eager_break).second)
+    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards.not_capturing, v.guards.relaxed_mode,
+                      v.guards.eager_break)
+             .second)
       continue;
-    const FunctionSummary& f = *found->second.second;
-    if (!f.not_analysed.empty() && gaps.insert(f.usr).second)
-      result.not_analysed.push_back({f.name, f.usr, f.place, f.not_analysed, "", v.region});
-    for (const LatentFinding& latent : f.latent) {
-      const Guards guards = both(v.guards, latent.guards);
-      if (guards.not_capturing) continue;
-      if (guards.relaxed_mode && is_excused_by_relaxed_mode(latent.finding.rule)) continue;
-      Finding finding = latent.finding;
-      if (guards.eager_break) {
-        if (!is_wait(finding.rule)) continue;
-        finding.severity = reports::Severity::note;
+    for (const auto& [file, body] : found->second) {
+      const FunctionSummary& f = *body;
+      if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
+      if (!f.not_analysed.empty() && gaps.insert(f.usr).second)
+        result.not_analysed.push_back({f.name, f.usr, f.place, f.not_analysed, "", v.region});
+      for (const LatentFinding& latent : f.latent) {
+        const Guards guards = both(v.guards, latent.guards);
+        if (guards.not_capturing) continue;
+        if (guards.relaxed_mode && is_excused_by_relaxed_mode(latent.finding.rule)) continue;
+        Finding finding = latent.finding;
+        if (guards.eager_break) {
+          if (!is_wait(finding.rule)) continue;
+          finding.severity = reports::Severity::note;
+        }
+        if (!told.emplace(finding.rule, finding.place, finding.callee).second) continue;
+        finding.region = v.region;
+        // A value's way is told by itself; a call's begins at the region.
+        const bool by_value = finding.rule == "host-branch" || finding.rule == "device-sized";
+        if (!by_value) {
+          std::vector<FlowStep> flow = v.path;
+          flow.insert(flow.end(), finding.flow.begin(), finding.flow.end());
+          finding.flow = std::move(flow);
+        }
+        result.findings.push_back(std::move(finding));
       }
-      if (!told.emplace(finding.rule, finding.place, finding.callee).second) continue;
-      finding.region = v.region;
-      // A value's way is told by itself; a call's begins at the region.
-      const bool by_value = finding.rule == "host-branch" || finding.rule == "device-sized";
-      if (!by_value) {
-        std::vector<FlowStep> flow = v.path;
-        flow.insert(flow.end(), finding.flow.begin(), finding.flow.end());
-        finding.flow = std::move(flow);
+      for (const CallSite& call : f.calls) {
+        if (f.dispatch && dispatched_by(functions, v.origin, f.usr, call.callee_usr)) continue;
+        Visit next{v.origin,   f.dispatch ? std::string() : file, v.region,
+                   v.path,     both(v.guards, call.guards),       call.callee_usr,
+                   v.depth + 1};
+        next.path.push_back({call.place, "calls " + call.callee + "()"});
+        queue.push_back(std::move(next));
       }
-      result.findings.push_back(std::move(finding));
-    }
-    for (const CallSite& call : f.calls) {
-      Visit next{v.region, v.path, both(v.guards, call.guards), call.callee_usr, v.depth + 1};
-      next.path.push_back({call.place, "calls " + call.callee + "()"});
-      queue.push_back(std::move(next));
     }
   }
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {

@@ -168,3 +168,22 @@ CAPGATE_REGION void eager_break(cudaStream_t s) {
   capgate_eager_break_end();
   cudaStreamSynchronize(s);  // EXPECT: host-sync
 }
+
+// A stored callback that is known here.
+#include <functional>
+class Runner {
+ public:
+  void run(cudaStream_t s, std::function<void(cudaStream_t)> body) {
+    cudaGraph_t g;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    body(s);
+    cudaStreamEndCapture(s, &g);
+  }
+};
+
+void stored_callback(cudaStream_t s) {
+  Runner r;
+  r.run(s, [](cudaStream_t q) {
+    cudaStreamSynchronize(q);  // EXPECT: host-sync
+  });
+}
