@@ -74,8 +74,10 @@ Value Interpreter::call(const Node* n) {
   }
   std::vector<Argument> arguments = arguments_of(n, first, f);
   if (s().dead) return {};
+  const Api* known = api_of(*f);
+  if ((known && known->is != Is::exchange_mode) || (!known && !f->user)) forget_outputs(*f, arguments);
   Value v;
-  if (const Api* api = api_of(*f)) {
+  if (const Api* api = known) {
     v = effect(*api, n, *f, arguments, object);
   } else if (!f->user) {
     v = system_call(n, *f, arguments, object, object_node);
@@ -148,6 +150,23 @@ Value Interpreter::invoke(uint32_t callable, const Node* at, std::vector<Argumen
   if (!f.body || f.device_only) return opaque(at, &f, arguments, {});
   // A lambda that is called as a value: its `this` is the enclosing method's and stays what it is.
   return apply(f, at, arguments, nullptr);
+}
+
+// What a function outside may write through its arguments is no longer what the program put there: a stream that
+// was null has been created.
+void Interpreter::forget_outputs(const Function& function, const std::vector<Argument>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type* type = i < function.params.size() ? function.params[i]->type : nullptr;
+    const bool writes = type && (type->shape == Shape::pointer || type->shape == Shape::reference) && type->inner &&
+                        !type->inner->is_const;
+    if (!writes) continue;
+    for (const PathId p : arguments[i].places.empty() ? targets(arguments[i].value) : arguments[i].places)
+      if (const Cell* cell = s().find(p); cell && (cell->has_constant || cell->tag != Tag::none)) {
+        Cell& c = s().at(p);
+        c.has_constant = false;
+        c.tag = Tag::none;
+      }
+  }
 }
 
 // A function whose body is not here. A value that goes in by value is taken to decide what comes out.

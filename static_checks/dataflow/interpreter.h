@@ -157,6 +157,7 @@ class Interpreter {
               const std::vector<PathId>* self);
   Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,
                const std::vector<PathId>& object);
+  void forget_outputs(const Function& function, const std::vector<Argument>& arguments);
   Value invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments);
   PathId canonical(Canon& canon, PathId path);
   TargetsId canonical_set(Canon& canon, TargetsId set);

@@ -52,3 +52,40 @@ CAPGATE_REGION void callback(cudaStream_t s, int* counter) {
   int local = 0;
   cudaLaunchHostFunc(s, note, &local);   // EXPECT: host-node:warning, local-scratch
 }
+
+#define CHECK(call)                       \
+  do {                                    \
+    const cudaError_t e_ = (call);        \
+    if (e_ != cudaSuccess) __builtin_trap(); \
+  } while (0)
+
+// Null at first, created afterwards.
+void created_later(float* d) {
+  cudaStream_t s = nullptr, side = 0;
+  CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  cudaStreamCreate(&side);
+  cudaGraph_t g = nullptr;
+  CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  work<<<1, 1, 0, s>>>(d);
+  work<<<1, 1, 0, side>>>(d);
+  CHECK(cudaStreamEndCapture(s, &g));
+}
+
+class Owner {
+ public:
+  Owner() { cudaStreamCreate(&stream_); }
+  void capture(float* d) {
+    cudaGraph_t g;
+    cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal);
+    work<<<1, 1, 0, stream_>>>(d);
+    cudaStreamEndCapture(stream_, &g);
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+void owned_stream(float* d) {
+  Owner o;
+  o.capture(d);
+}
