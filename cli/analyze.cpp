@@ -8,7 +8,11 @@
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
+#include "cli/registered_commands.h"
 #include "detector/seal/sealed_file.h"
+#include "reports/digest/sha256.h"
+#include "reports/model/json.h"
+#include "reports/model/merge.h"
 #include "reports/model/report_file.h"
 #include "reports/model/verdict.h"
 
@@ -21,36 +25,34 @@ struct Options {
   std::string fail_on = "error";
 };
 
+// One report: of several traces, what `capgate merge` makes of their reports.
+Result<reports::Report> judge(const std::vector<std::string>& paths) {
+  std::vector<reports::MergeInput> parts;
+  for (const auto& path : paths) {
+    auto trace = seal::read_sealed(path);
+    if (!trace) return Error{trace.error()};
+    reports::MergeInput part;
+    part.report = analysis::analyze(*trace);
+    part.name = path;
+    part.digest = sha256_hex(reports::to_json(part.report));
+    parts.push_back(std::move(part));
+  }
+  if (parts.size() == 1) return std::move(parts.front().report);
+  return reports::merge(std::move(parts), CAPGATE_VERSION);
+}
+
 int run(const Options& options) {
-  int code = kExitPass;
-  if (options.traces.size() > 1 && options.out != "-") {
-    complain(
-        "--out takes the report of one trace; give one trace, or leave --out away and read the reports from "
-        "the output");
+  const auto report = judge(options.traces);
+  if (!report) {
+    complain(report.error());
     return kExitInconclusive;
   }
-  // Every trace is judged, whatever the others say; the gravest answer is the exit code.
-  const auto graver = [](int a, int b) {
-    const auto weight = [](int c) { return c == kExitFail ? 2 : c == kExitPass ? 0 : 1; };
-    return weight(b) > weight(a) ? b : a;
-  };
-  bool unreadable = false;
-  for (const auto& path : options.traces) {
-    auto trace = seal::read_sealed(path);
-    if (!trace) {
-      complain(trace.error());
-      unreadable = true;
-      continue;
-    }
-    const reports::Report report = analysis::analyze(*trace);
-    if (const auto written = reports::write_report(report, options.out); !written) {
-      complain(written.error());
-      return kExitInconclusive;
-    }
-    const auto fail_on = options.fail_on == "warning" ? reports::Severity::warning : reports::Severity::error;
-    code = graver(code, reports::exit_code(report, fail_on, false));
+  if (const auto written = reports::write_report(*report, options.out); !written) {
+    complain(written.error());
+    return kExitInconclusive;
   }
-  return unreadable ? kExitInconclusive : code;
+  const auto fail_on = options.fail_on == "warning" ? reports::Severity::warning : reports::Severity::error;
+  return reports::exit_code(*report, fail_on, false);
 }
 
 }  // namespace

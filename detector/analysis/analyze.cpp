@@ -88,7 +88,8 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   reports::Suppressions suppressions = suppressions_in_force(trace, report);
   input_reasons.swap(report.reasons);
   std::vector<std::string> patterns = trace.expected.regions;
-  patterns.insert(patterns.end(), settings.regions.begin(), settings.regions.end());
+  for (const auto& pattern : settings.regions)
+    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(pattern);
 
   std::vector<Timeline> timelines;
   for (const auto& process : trace.processes) timelines.push_back(make_timeline(process.trace, patterns));
