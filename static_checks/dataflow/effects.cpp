@@ -363,6 +363,17 @@ void Interpreter::begin_region(const Node* at, const char* kind) {
   s().flow.not_capturing = 0;
 }
 
+// A scope in which a rule is allowed, by literals.
+void Interpreter::allow(const Node* rule, const Node* reason) {
+  rule = bare(rule);
+  reason = bare(reason);
+  if (rule->op != Op::text || reason->op != Op::text) return;
+  const std::pair<std::string, std::string> scope{program_.text(rule->name), program_.text(reason->name)};
+  const auto known = std::find(allows_.begin(), allows_.end(), scope);
+  s().flow.allowed = static_cast<uint32_t>(known - allows_.begin());
+  if (known == allows_.end()) allows_.push_back(scope);
+}
+
 void Interpreter::end_region(const Node* at) {
   const uint32_t region = s().flow.region;
   if (region > kCallers && regions_[region].function == frame_->function->name)
@@ -478,15 +489,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       s().flow.eager_break = 0;
       break;
     case Is::begin_allow: {
-      const auto literal = [&](int position) -> std::string {
-        const Argument* given = at_position(a, position);
-        const Node* text = given ? bare(given->node) : nullptr;
-        return text && text->op == Op::text ? program_.text(text->name) : std::string();
-      };
-      allows_.emplace_back(literal(api.rule_argument), literal(api.reason_argument));
-      const auto same = std::find(allows_.begin(), allows_.end() - 1, allows_.back());
-      s().flow.allowed = static_cast<uint32_t>(same - allows_.begin());
-      if (same != allows_.end() - 1) allows_.pop_back();
+      const Argument* rule = at_position(a, api.rule_argument);
+      const Argument* reason = at_position(a, api.reason_argument);
+      if (rule && reason) allow(rule->node, reason->node);
       break;
     }
     case Is::end_allow:

@@ -59,6 +59,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     f.function = function.name;
     f.callee = callee;
     f.details = std::move(more);
+    if (!callee.empty()) f.details["callee"] = callee;
     if (taint) {
       f.details["source"] = Traces::origin(taint);
       std::vector<FlowStep> steps;

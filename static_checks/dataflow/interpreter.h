@@ -177,6 +177,7 @@ class Interpreter {
   void write_memory(PathId target, const Trace* taint, bool strong);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
+  void allow(const Node* rule, const Node* reason);
   StreamUse stream_use(const Argument* stream) const;
   void judge(const CallEvent& event, const Node* at);
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);

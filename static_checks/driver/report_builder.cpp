@@ -158,6 +158,10 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     for (const FlowStep& step : finding.flow)
       violation.flow.push_back({shown(step.place.file), step.place.line, step.message});
     violation.details = finding.details;
+    if (const auto allowed = violation.details.find("allow_reason"); allowed != violation.details.end()) {
+      violation.suppressed = reports::Suppressed{allowed->second, "capgate_allow"};
+      violation.details.erase(allowed);
+    }
     if (!finding.region.empty()) violation.details["region"] = finding.region;
     report_.violations.push_back(std::move(violation));
   }

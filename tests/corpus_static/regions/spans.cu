@@ -187,3 +187,16 @@ void stored_callback(cudaStream_t s) {
     cudaStreamSynchronize(q);  // EXPECT: host-sync
   });
 }
+
+CAPGATE_REGION void allowed(cudaStream_t s) {
+  capgate_allow_begin("host-sync", "the sampler reads one token");
+  cudaStreamSynchronize(s);  // EXPECT: host-sync:allowed
+  cudaStreamQuery(s);        // EXPECT: host-poll
+  capgate_allow_end();
+  cudaStreamSynchronize(s);  // EXPECT: host-sync
+  {
+    const capgate::allow scope("host-poll", "a watchdog");
+    cudaStreamQuery(s);  // EXPECT: host-poll:allowed
+  }
+  cudaStreamQuery(s);  // EXPECT: host-poll
+}
