@@ -196,6 +196,11 @@ void Judge::report(const Finding& finding) {
   for (const auto& [role, other] : finding.more_stacks)
     if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
   v.details = finding.details;
+  // How the fault is headed: what became of the capture, or which marked step it is in.
+  if (finding.severity == Severity::error && finding.message.starts_with("killed "))
+    v.details["consequence"] = finding.message.substr(0, finding.message.find(": "));
+  if (finding.capture == kNone)
+    if (const auto* marked = region(finding.call)) v.details["region"] = marked->name;
   if (finding.capture != kNone) {
     const auto& capture = timeline_.captures[static_cast<size_t>(finding.capture)];
     v.capture = capture_id(capture);

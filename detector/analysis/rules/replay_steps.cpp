@@ -101,7 +101,7 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
       Finding finding;
       finding.rule = cost.rule;
       finding.call = i;
-      finding.phase = reports::Phase::replay;
+      finding.phase = reports::Phase::step;
       finding.severity = cost.severity;
       finding.message = cost.message + " between two replays";
       if (is_host_wait(judge.call(i))) {

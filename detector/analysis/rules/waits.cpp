@@ -41,7 +41,7 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   finding.blocks = true;
   // Accepted, it breaks nothing by itself: the replay will not wait there, which may or may not be what was
   // meant.
-  const bool refused = is_refusal(call.r.result) || call.r.result == trace::kPending;
+  const bool refused = is_refusal(call.r.result);
   finding.severity = judge.window_severity(capture, refused ? Severity::error : Severity::warning);
   finding.message = judge.killed(i) + "the host " + waits_for(family) + " while " +
                     (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");

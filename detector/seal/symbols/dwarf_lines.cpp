@@ -25,11 +25,17 @@ std::string tidy(Dwarf_Die* unit, const char* path) {
 }
 
 // For what has no symbol of its own (a static function that was inlined everywhere): its name with the
-// namespaces and classes around its declaration.
-std::string qualified_name(Dwarf_Die* die) {
+// namespaces, classes and functions around its declaration. A definition may stand outside them and point at
+// what is inside.
+std::string qualified_name(Dwarf_Die* die, int depth = 0) {
+  constexpr int kDeepest = 32;  // a damaged file may point in circles
+  const bool is_class = dwarf_tag(die) == DW_TAG_class_type || dwarf_tag(die) == DW_TAG_structure_type;
   const char* name = dwarf_diename(die);
-  if (!name) return {};
-  std::string out = name;
+  std::string out = name                                 ? name
+                    : is_class                           ? "{lambda}"
+                    : dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)"
+                                                         : "";
+  if (depth == kDeepest || out.empty()) return out;
   Dwarf_Attribute attribute;
   Dwarf_Die declared = *die, next;
   for (const auto link : {DW_AT_abstract_origin, DW_AT_specification})
@@ -40,11 +46,10 @@ std::string qualified_name(Dwarf_Die* die) {
   const int count = dwarf_getscopes_die(&declared, &parents);
   const Scopes scopes(parents, std::free);
   for (int i = 1; i < count; ++i) {
-    Dwarf_Die* scope = scopes.get() + i;
-    const int tag = dwarf_tag(scope);
-    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type) continue;
-    const char* around = dwarf_diename(scope);
-    out = std::string(around ? around : "(anonymous namespace)") + "::" + out;
+    const int tag = dwarf_tag(scopes.get() + i);
+    if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+        tag == DW_TAG_subprogram)
+      return qualified_name(scopes.get() + i, depth + 1) + "::" + out;
   }
   return out;
 }

@@ -86,6 +86,7 @@ TEST_F(EagerStep, TheSameLineIsCountedAcrossPasses) {
   });
   EXPECT_EQ(only(report, "host-sync").count, 6u);
   EXPECT_EQ(only(report, "host-sync").phase, Phase::step);
+  EXPECT_EQ(only(report, "host-sync").details.at("region"), "decode step");
   EXPECT_EQ(only(report, "host-sync").blocked_us, 12.0);
 }
 
@@ -251,7 +252,7 @@ TEST_F(ReplayStep, OneWaitAStepIsWithinTheBudget) {
     p.sync(kStream);
   });
   EXPECT_EQ(faults(report), Faults{"note host-sync decode.cpp:30 read_token"}) << text(report);
-  EXPECT_EQ(report.violations[0].phase, Phase::replay);
+  EXPECT_EQ(report.violations[0].phase, Phase::step);
   EXPECT_EQ(report.verdict, Verdict::pass);
   EXPECT_EQ(report.metrics.at("waits_per_step"), 1);
   EXPECT_EQ(report.metrics.at("blocked_us_per_step"), 2);

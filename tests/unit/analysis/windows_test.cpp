@@ -291,6 +291,7 @@ TEST_F(Window, UnjoinedStreamNamesTheFork) {
   p.end();
   const auto report = expect("error unjoined-stream");
   EXPECT_NE(report.violations[0].message.find("never joined"), std::string::npos);
+  EXPECT_EQ(report.violations[0].details.at("consequence"), "killed capture 1 of s1");
 }
 
 TEST_F(Window, WorkAfterTheJoinIsUnjoined) {

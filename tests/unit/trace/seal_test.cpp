@@ -48,16 +48,17 @@ TEST(Symbols, InlinedFramesWithTheirLines) {
   ASSERT_TRUE(sample.handle) << dlerror();
   seal::Symboliser symboliser;
   const auto& frames = symboliser.frames_at({sample.module}, sample.address);
-  ASSERT_EQ(frames.size(), 3u);
+  ASSERT_EQ(frames.size(), 5u);
   EXPECT_EQ(frames[0].function, "sample::inner");
-  EXPECT_TRUE(frames[0].inlined);
   EXPECT_EQ(frames[0].line, line_of("INNER"));
   EXPECT_EQ(frames[1].function, "sample::middle");
-  EXPECT_TRUE(frames[1].inlined);
   EXPECT_EQ(frames[1].line, line_of("MIDDLE"));
-  EXPECT_EQ(frames[2].function, "sample_outer");
-  EXPECT_FALSE(frames[2].inlined);
-  EXPECT_EQ(frames[2].line, line_of("OUTER"));
+  EXPECT_EQ(frames[2].function, "sample::(anonymous namespace)::Asker::ask::{lambda}::operator()");
+  EXPECT_EQ(frames[3].function, "sample::(anonymous namespace)::Asker::ask");
+  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(frames[i].inlined);
+  EXPECT_EQ(frames[4].function, "sample_outer");
+  EXPECT_FALSE(frames[4].inlined);
+  EXPECT_EQ(frames[4].line, line_of("OUTER"));
   for (const auto& frame : frames)
     EXPECT_TRUE(frame.file.ends_with("tests/unit/trace/symbol_sample.cpp")) << frame.file;
 }
@@ -185,8 +186,8 @@ TEST(Seal, ARunBecomesOneTraceThatNeedsNothingElse) {
   ASSERT_TRUE(sealed.ok()) << sealed.error();
   ASSERT_EQ(sealed->processes.size(), 1u);
   EXPECT_EQ(sealed->processes[0].trace.pid, 55u);
-  ASSERT_EQ(sealed->processes[0].native_stacks.at(1).size(), 3u);
-  const auto& outer = sealed->frames.at(sealed->processes[0].native_stacks.at(1)[2]);
+  ASSERT_EQ(sealed->processes[0].native_stacks.at(1).size(), 5u);
+  const auto& outer = sealed->frames.at(sealed->processes[0].native_stacks.at(1)[4]);
   EXPECT_EQ(outer.function, "sample_outer");
   // Relative to the checkout, where there is one; a source package has no .git.
   EXPECT_TRUE(outer.file.ends_with("tests/unit/trace/symbol_sample.cpp")) << outer.file;

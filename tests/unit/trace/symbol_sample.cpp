@@ -1,4 +1,4 @@
-// Its lines are known to seal_test.cpp: outer() has middle() and inner() inlined into it, and inner() asks
+// Its lines are known to seal_test.cpp: outer() has everything else inlined into it, and inner() asks
 // who it is.
 #include <cstdint>
 
@@ -14,9 +14,18 @@ static inline __attribute__((always_inline)) uint64_t middle() {
   return inner();  // MIDDLE
 }
 
+namespace {
+struct Asker {
+  static inline __attribute__((always_inline)) uint64_t ask() {
+    const auto inside = []() __attribute__((always_inline)) { return middle(); };
+    return inside();
+  }
+};
+}  // namespace
+
 }  // namespace sample
 
 // An address inside inner() as it is inlined into this function.
 extern "C" __attribute__((noinline)) uint64_t sample_outer() {
-  return sample::middle();  // OUTER capgate-allow(host-sync): a sample
+  return sample::Asker::ask();  // OUTER capgate-allow(host-sync): a sample
 }
