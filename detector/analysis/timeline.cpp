@@ -236,8 +236,8 @@ class Builder {
       capture.cuda_id = record->second->capture_id;
     }
     const auto id = static_cast<int32_t>(capture.number);
-    if (const int32_t region = out_.contexts[index].region; region != kNone)
-      out_.regions[static_cast<size_t>(region)].has_capture = true;
+    for (const auto& range : thread.ranges)
+      if (range.occurrence != kNone) out_.regions[static_cast<size_t>(range.occurrence)].has_capture = true;
     out_.captures.push_back(std::move(capture));
     thread.captures.push_back(id);
     in_capture_[stream] = id;

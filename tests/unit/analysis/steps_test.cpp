@@ -227,6 +227,18 @@ TEST_F(EagerStep, EntryOfTorchCudaGraphInARegionIsSilent) {
   EXPECT_EQ(report.coverage.captures_completed, 3u);
 }
 
+TEST_F(EagerStep, ACaptureInANestedRegionCountsForTheOuterOneToo) {
+  const auto report = passes([&](int) {
+    p.in_python("model.py", 40, "capture");
+    p.device_sync();
+    p.push("decode inner");
+    p.healthy_capture();
+    p.pop();
+    p.replay();
+  });
+  EXPECT_EQ(faults(report), Faults{}) << text(report);
+}
+
 class ReplayStep : public testing::Test {
  protected:
   template <class Body>
