@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "detector/preload/host_place.h"
 #include "detector/preload/sys.h"
 
 namespace capgate::preload {
@@ -68,7 +69,9 @@ trace::Memory memory_kind(uint64_t address) {
   if (address == 0 || g_driver.pointer_attribute == nullptr) return trace::Memory::unknown;
   CUmemorytype type = CUmemorytype(0);
   const CUresult result = g_driver.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
-  if (result == CUDA_ERROR_INVALID_VALUE) return trace::Memory::pageable;
+  // CUDA does not know it: host memory, or an address that only a graph's own allocation will give meaning to.
+  if (result == CUDA_ERROR_INVALID_VALUE)
+    return host_readable(address) ? trace::Memory::pageable : trace::Memory::unknown;
   if (result != CUDA_SUCCESS) return trace::Memory::unknown;
   unsigned int managed = 0;
   if (g_driver.pointer_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&

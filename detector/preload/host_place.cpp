@@ -1,7 +1,9 @@
 #include "detector/preload/host_place.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "detector/preload/modules.h"
@@ -38,6 +40,17 @@ void find_heap() {
   }
   close(fd);
   if (g_heap_start == 0) g_heap_start = reinterpret_cast<uint64_t>(sbrk(0));
+}
+
+bool host_readable(uint64_t address) {
+  // The kernel copies a byte for us and says so where there is none. Not by way of a descriptor: the program may have
+  // closed ours and opened a file of its own under that number.
+  char byte;
+  iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
+  const int saved = errno;
+  const bool faults = process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT;
+  errno = saved;
+  return !faults;
 }
 
 trace::HostPlace host_place(ThreadState& thread, uint64_t address) {

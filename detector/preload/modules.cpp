@@ -39,6 +39,7 @@ Fresh* g_fresh = nullptr;
 char g_exe[PATH_MAX];
 std::atomic<bool> g_python_mapped{false};
 uint64_t g_own_low = 0, g_own_high = 0;
+uint64_t g_cupti_low = 0, g_cupti_high = 0;
 
 uint32_t read_build_id(const dl_phdr_info& info, uint8_t* out) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -115,6 +116,10 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
     g_own_low = start;
     g_own_high = end;
   }
+  if (strstr(path, "/libcupti.so") != nullptr) {
+    g_cupti_low = start;
+    g_cupti_high = end;
+  }
   return walk.fresh == kBatch ? 1 : 0;
 }
 
@@ -187,8 +192,8 @@ bool in_module(uint64_t address) {
   return false;
 }
 
-bool in_own_code(uint64_t ip) {
-  return ip >= g_own_low && ip < g_own_high;
+bool in_watching_code(uint64_t ip) {
+  return (ip >= g_own_low && ip < g_own_high) || (ip >= g_cupti_low && ip < g_cupti_high);
 }
 
 bool find_module(bool (*visit)(const char*, void*), void* data) {

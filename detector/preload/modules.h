@@ -18,8 +18,8 @@ bool python_was_mapped();
 // True for an address of an object's own data (its constants and globals).
 bool in_module(uint64_t address);
 
-// True for an address of this library's code.
-bool in_own_code(uint64_t ip);
+// True for an address of this library's code, or of CUPTI's, which calls it.
+bool in_watching_code(uint64_t ip);
 
 // Calls `visit` with the path of each mapped object until it returns true. Nothing may be loaded meanwhile.
 bool find_module(bool (*visit)(const char* path, void* data), void* data);

@@ -1,5 +1,6 @@
 #include "detector/preload/process.h"
 
+#include <cupti.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -156,6 +157,23 @@ void write_cupti_state(ThreadState& thread, Attach state, const char* detail) {
   if (state == Attach::unavailable) write_meta(thread, "cupti.error", detail);
 }
 
+void write_proof(ThreadState& thread) {
+  if (!g_proof_written.load(std::memory_order_relaxed) && !g_proof_written.exchange(true))
+    write_meta(thread, "cupti.proof", "a callback arrived");
+}
+
+// A call of our own, watched for as long as it lasts: a CUPTI that attached and stays deaf (it is older than the GPU,
+// say) is told from a program that has not called CUDA yet.
+void prove_callbacks() {
+  if (g_driver.driver_version == nullptr) return;
+  constexpr auto kDomain = CUPTI_CB_DOMAIN_DRIVER_API;
+  constexpr auto kCall = CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion;
+  if (g_cupti.enable(1, subscriber(), kDomain, kCall) != CUPTI_SUCCESS) return;
+  int version = 0;
+  g_driver.driver_version(&version);
+  g_cupti.enable(0, subscriber(), kDomain, kCall);
+}
+
 void attach_cupti(ThreadState& thread) {
   char path[PATH_MAX], detail[512];
   if (!open_cupti(path, sizeof(path))) {
@@ -179,6 +197,8 @@ void attach_cupti(ThreadState& thread) {
   if (state != Attach::attached) return;
   adopt_newer_calls(thread);
   enable_resources();
+  prove_callbacks();
+  if (callbacks_arrive()) write_proof(thread);
   enable_first_ids();
 }
 
@@ -255,8 +275,7 @@ void give_up(ThreadState& thread, const char* what, const char* why) {
 }
 
 void after_call(ThreadState& thread, bool has_context) {
-  if (!g_proof_written.load(std::memory_order_relaxed) && !g_proof_written.exchange(true))
-    write_meta(thread, "cupti.proof", "a callback arrived");
+  write_proof(thread);
   if (has_context && captures_open() == 0 && !g_devices_written.load(std::memory_order_relaxed) &&
       !g_devices_written.exchange(true))
     write_device_facts(thread);

@@ -29,7 +29,7 @@ _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
   auto& walked = *static_cast<Walked*>(data);
   const uint64_t ip = g_get_ip(context);
   if (ip == 0) return _URC_END_OF_STACK;
-  if (walked.count == 0 && in_own_code(ip)) return _URC_NO_REASON;
+  if (walked.count == 0 && in_watching_code(ip)) return _URC_NO_REASON;
   if (walked.count == kMaxStackFrames) {
     walked.truncated = true;
     return _URC_END_OF_STACK;

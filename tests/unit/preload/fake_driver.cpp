@@ -108,6 +108,8 @@ CUresult cuInit(unsigned int) {
 }
 
 CUresult cuDriverGetVersion(int* version) {
+  cuDriverGetVersion_params params{version};
+  DRIVER_CALL(cuDriverGetVersion, &params);
   return *version = 13000, CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) {

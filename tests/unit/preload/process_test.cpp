@@ -164,6 +164,13 @@ TEST(Process, ADeafCuptiLeavesNoProof) {
   EXPECT_EQ(run.only().meta.count("cupti.proof"), 0u);
 }
 
+TEST(Process, AProgramThatMakesNoCallIsNotTakenForADeafCupti) {
+  const Audited run = run_audited("only_starts_cuda");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.fact("cupti.proof"), "a callback arrived");
+  EXPECT_TRUE(calls(run.only()).empty());
+}
+
 TEST(Process, ABrokenCuptiIsUnavailable) {
   const Audited run = run_audited("clean", {.env = {{"FAKE_CUPTI", "broken"}}});
   EXPECT_EQ(run.exit_code, 0);

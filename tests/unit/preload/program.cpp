@@ -417,6 +417,7 @@ int main(int argc, char** argv) {
       {"longjmp", left_by_longjmp},
       {"deep", deep_frames},
       {"nothing", [] {}},
+      {"only_starts_cuda", [] { cuInit(0); }},
   };
   const auto scenario = kScenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == kScenarios.end()) return 2;
