@@ -152,13 +152,13 @@ Value Interpreter::invoke(uint32_t callable, const Node* at, std::vector<Argumen
   return apply(f, at, arguments, nullptr);
 }
 
-// What a function outside may write through its arguments is no longer what the program put there: a stream that
-// was null has been created.
+// What a function outside may write through its arguments is no longer what the program put there: a stream
+// that was null has been created.
 void Interpreter::forget_outputs(const Function& function, const std::vector<Argument>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type* type = i < function.params.size() ? function.params[i]->type : nullptr;
-    const bool writes = type && (type->shape == Shape::pointer || type->shape == Shape::reference) && type->inner &&
-                        !type->inner->is_const;
+    const bool writes = type && (type->shape == Shape::pointer || type->shape == Shape::reference) &&
+                        type->inner && !type->inner->is_const;
     if (!writes) continue;
     for (const PathId p : arguments[i].places.empty() ? targets(arguments[i].value) : arguments[i].places)
       if (const Cell* cell = s().find(p); cell && (cell->has_constant || cell->tag != Tag::none)) {

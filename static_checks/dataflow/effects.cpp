@@ -22,6 +22,15 @@ enum CopyKind { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDef
 
 }  // namespace
 
+CallEvent Interpreter::event_of(const Api& api, std::string callee) {
+  return {.api = api,
+          .callee = std::move(callee),
+          .relaxed_capture = s().flow.relaxed_capture != 0,
+          .relaxed_thread = s().flow.relaxed_thread != 0,
+          .capture = s().flow.marked == 0,
+          .default_is_per_thread = default_is_per_thread_};
+}
+
 StreamUse Interpreter::stream_use(const Argument* stream) const {
   if (!stream || !stream->node) return StreamUse::none;
   const Node* n = bare(stream->node);
@@ -387,21 +396,11 @@ void Interpreter::end_region(const Node* at) {
 Value Interpreter::effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& a,
                           const std::vector<PathId>& object) {
   Value v;
-  CallEvent event{api,
-                  function.spelled,
-                  s().flow.relaxed_capture != 0,
-                  s().flow.relaxed_thread != 0,
-                  s().flow.marked == 0,
-                  default_is_per_thread_,
-                  StreamUse::unknown,
-                  HandleStream::unknown,
-                  {},
-                  {},
-                  false,
-                  false};
+  CallEvent event = event_of(api, function.spelled);
   for (const char* tail : {"_v2", "_v3", "_ptsz", "_ptds"})
     if (event.callee.starts_with("cu") && event.callee.ends_with(tail))
       event.callee.resize(event.callee.size() - std::string_view(tail).size());
+  if (event.callee == "cudaLaunchKernelEx") event.api_name = "cudaLaunchKernelExC";
   if (api.stream >= 0) event.stream = stream_use(at_position(a, api.stream));
   const auto out_places = [&](int position) -> std::vector<PathId> {
     const Argument* given = at_position(a, position);
@@ -641,18 +640,8 @@ Value Interpreter::launch(const Node* n) {
     api.is = Is::launch;
     return api;
   }();
-  CallEvent event{kLaunch,
-                  n->function ? n->function->spelled : "the launch",
-                  s().flow.relaxed_capture != 0,
-                  s().flow.relaxed_thread != 0,
-                  s().flow.marked == 0,
-                  default_is_per_thread_,
-                  StreamUse::unknown,
-                  HandleStream::unknown,
-                  {},
-                  {},
-                  false,
-                  false};
+  CallEvent event = event_of(kLaunch, n->function ? n->function->spelled : "the launch");
+  event.api_name = "cudaLaunchKernel";
   if (config.size() > 3) event.stream = stream_use(&config[3]);
   judge(event, n);
   note_scratch(config, 4, n, event.callee);

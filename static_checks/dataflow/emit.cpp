@@ -87,7 +87,9 @@ void Interpreter::judge(const CallEvent& event, const Node* at) {
   for (const NamedCallRule& rule : call_rules())
     if (const auto judgement = rule.judge(event)) {
       std::map<std::string, std::string> details;
-      add_finding(rule.id, *judgement, at, event.callee, nullptr, details);
+      if (event.api.is == Is::launch && at->op == Op::launch) details["kernel"] = event.callee;
+      add_finding(rule.id, *judgement, at, event.api_name.empty() ? event.callee : event.api_name, nullptr,
+                  details);
     }
 }
 

@@ -178,6 +178,7 @@ class Interpreter {
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
   void allow(const Node* rule, const Node* reason);
+  CallEvent event_of(const Api& api, std::string callee);
   StreamUse stream_use(const Argument* stream) const;
   void judge(const CallEvent& event, const Node* at);
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);

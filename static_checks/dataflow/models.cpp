@@ -170,18 +170,7 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
       api.memory = Memory::device;
       return api;
     }();
-    CallEvent event{kAllocate,
-                    name,
-                    s().flow.relaxed_capture != 0,
-                    s().flow.relaxed_thread != 0,
-                    s().flow.marked == 0,
-                    default_is_per_thread_,
-                    StreamUse::unknown,
-                    HandleStream::unknown,
-                    {},
-                    {},
-                    false,
-                    false};
+    CallEvent event = event_of(kAllocate, name);
     judge(event, n);
   }
   if (container && !a.empty()) {

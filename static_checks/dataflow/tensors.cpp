@@ -12,18 +12,7 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
   const bool is_method = !given.empty();
   if (!is_method && !a.empty()) object = a[0].places;
   const std::string callee = n->function ? n->function->spelled : api.name;
-  CallEvent event{api,
-                  callee,
-                  s().flow.relaxed_capture != 0,
-                  s().flow.relaxed_thread != 0,
-                  s().flow.marked == 0,
-                  default_is_per_thread_,
-                  StreamUse::unknown,
-                  HandleStream::unknown,
-                  {},
-                  {},
-                  false,
-                  false};
+  CallEvent event = event_of(api, callee);
   event.src.present = true;
   bool on_host = !object.empty();
   const Trace* values = nullptr;
@@ -86,24 +75,13 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
       };
       for (const Argument& one : a) look(look, one.node, 0);
       if (to_cpu) {
-        CallEvent read = event;
         static const Api kToHost = [] {
           Api made;
           made.is = Is::tensor_to_host;
           return made;
         }();
-        CallEvent wait{kToHost,
-                       callee,
-                       read.relaxed_capture,
-                       read.relaxed_thread,
-                       read.capture,
-                       default_is_per_thread_,
-                       StreamUse::unknown,
-                       HandleStream::unknown,
-                       {},
-                       read.src,
-                       false,
-                       false};
+        CallEvent wait = event_of(kToHost, callee);
+        wait.src = event.src;
         judge(wait, n);
         result_tensor(Memory::host_tensor,
                       on_host

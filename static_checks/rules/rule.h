@@ -21,15 +21,17 @@ struct Operand {
 
 struct CallEvent {
   const Api& api;
-  std::string callee;                  // as the user wrote it, without version suffixes
+  std::string callee;                  // as the user wrote it, without version suffixes; a launch: the kernel
   bool relaxed_capture = false;        // the capture was begun in relaxed mode
   bool relaxed_thread = false;         // the thread has exchanged its capture mode for the relaxed one
   bool capture = true;                 // a capture is open, not only a marked step
   bool default_is_per_thread = false;  // --default-stream per-thread
   StreamUse stream = StreamUse::unknown;
   HandleStream handle = HandleStream::unknown;
-  Operand dst, src;
+  Operand dst = {}, src = {};
   bool to_host = false, to_device = false;  // of a copy, where it is known
+  std::string api_name =
+      {};  // what the runtime sees called, where that is not `callee`: pairs both evidences
 };
 
 struct Judgement {

@@ -74,10 +74,10 @@ const char* name_of(reports::Severity severity) {
 
 std::string text_of(const Finding& f) {
   std::ostringstream out;
-  out << base_name(f.place.file) << ':' << f.place.line << ':' << f.place.column << ": " << name_of(f.severity)
-      << ": " << f.message << " [" << f.rule << "]\n    in " << f.function << "(), "
-      << (f.region.empty() ? "outside every region" : f.region) << (f.callee.empty() ? "" : ", calls " + f.callee)
-      << '\n';
+  out << base_name(f.place.file) << ':' << f.place.line << ':' << f.place.column << ": "
+      << name_of(f.severity) << ": " << f.message << " [" << f.rule << "]\n    in " << f.function << "(), "
+      << (f.region.empty() ? "outside every region" : f.region)
+      << (f.callee.empty() ? "" : ", calls " + f.callee) << '\n';
   for (const FlowStep& step : f.flow)
     out << "    " << base_name(step.place.file) << ':' << step.place.line << ": " << step.message << '\n';
   return out.str();
