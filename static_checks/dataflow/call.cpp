@@ -141,6 +141,10 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
 }
 
 Value Interpreter::invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments) {
+  if (callable == kManyCallables) {
+    unknown_target(at, at->kids.empty() ? "" : text_of(at->kids[0]));
+    return opaque(at, nullptr, arguments, {});
+  }
   Function& f = program_.functions[callable - 1];
   lowering_.lower(f);
   if (!f.user) {
@@ -271,7 +275,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   canon.visible = &reached.visible;
   // A callable that goes in brings the variables that it captured.
   const auto see = [&](uint32_t callable) {
-    if (!callable) return;
+    if (!callable || callable == kManyCallables) return;
     Function& lambda = program_.functions[callable - 1];
     for (const uint32_t id : reach(lambda).visible) canon.more_visible.push_back(id);
   };
@@ -541,7 +545,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   for (const uint32_t id : reached.visible) s().erase_below(paths_, paths_.root(Step::variable, id), true);
   for (const uint32_t id : canon.more_visible) s().erase_below(paths_, paths_.root(Step::variable, id), true);
   s().erase_below(paths_, temporary(at), true);
-  const State exit_state = summary.exit;  // `apply` may run again below through nothing, but keep it simple
+  const State& exit_state = summary.exit;
   for (const auto& [path, cell] : exit_state.cells()) {
     const PathId to = original(canon, path, at);
     if (!to) continue;

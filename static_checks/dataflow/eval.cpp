@@ -59,7 +59,10 @@ Value Interpreter::join_values(const Value& a, const Value& b) {
   Value v = a;
   if (!v.taint) v.taint = b.taint;
   v.targets = target_sets_.join(a.targets, b.targets);
-  if (!v.callable) v.callable = b.callable;
+  if (!v.callable)
+    v.callable = b.callable;
+  else if (b.callable && b.callable != v.callable)
+    v.callable = kManyCallables;
   v.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
   v.tag = a.tag == b.tag ? a.tag : Tag::none;
   if (!v.aggregate) v.aggregate = b.aggregate;

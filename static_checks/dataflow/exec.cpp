@@ -20,6 +20,21 @@ bool is_relational(const Node* n) {
 
 }  // namespace
 
+// The destructor, or a plain function that it calls, hands the memory to CUDA; a pool behind an interface may
+// keep it mapped.
+bool Interpreter::frees_directly(Function& destructor) {
+  const auto frees = [&](const Function& f) {
+    return std::any_of(f.callees.begin(), f.callees.end(), [&](Function* callee) {
+      const Api* api = api_of(*callee);
+      return api && api->is == Is::release && !api->async;
+    });
+  };
+  if (frees(destructor)) return true;
+  for (Function* callee : destructor.callees)
+    if (callee->user && callee->overriders.empty() && frees(*callee)) return true;
+  return false;
+}
+
 // Runs destructors of the locals beyond `keep`, in reverse order.
 void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
   for (size_t i = frame_->locals.size(); i > keep && !s().dead; --i) {
@@ -44,8 +59,9 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
           if (!used || std::find(reported.begin(), reported.end(), used) != reported.end()) continue;
           reported.push_back(used);
           const std::string receiver = used->function ? used->function->spelled : std::string("the launch");
-          add_finding("local-scratch", local_scratch({v->name, receiver, false, r.frees}), used, receiver,
-                      nullptr, {{"object", v->name}});
+          add_finding("local-scratch",
+                      local_scratch({v->name, receiver, false, frees_directly(*record.destructor)}), used,
+                      receiver, nullptr, {{"object", v->name}});
         }
       }
     }

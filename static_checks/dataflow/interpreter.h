@@ -140,6 +140,7 @@ class Interpreter {
   void exec_return(const Node* n);
   void exec_try(const Node* n);
   void bind(const Node* declaration, PathId from);
+  bool frees_directly(Function& destructor);
   void leave_locals(size_t keep, const Node* at, bool pop);
   void check_once(const Node* when);
   void check_once_return(const Node* block, size_t from, const Node* when);

@@ -102,7 +102,7 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
     if (!callable)
       for (const PathId p : a.places)
         if (const Cell* c = s().find(p)) callable = c->callable;
-    if (!callable) continue;
+    if (!callable || callable == kManyCallables) continue;
     Function& f = program_.functions[callable - 1];
     std::vector<Argument> given;
     for (const Variable* p : f.params) {
@@ -645,7 +645,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
         uint32_t callable = one.value.callable;
         for (const PathId p : one.places)
           if (const Cell* c = s().find(p); c && !callable) callable = c->callable;
-        if (!callable) continue;
+        if (!callable || callable == kManyCallables) continue;
         Function& once = program_.functions[callable - 1];
         lowering_.lower(once);
         if (const Node* work = find_launch(once.body)) {

@@ -3,15 +3,13 @@
 namespace capgate::lint {
 
 PathId Paths::intern(PathId parent, Step step, uint32_t key) {
-  const uint64_t hash = (uint64_t{parent} << 36) ^ (uint64_t{static_cast<uint8_t>(step)} << 32) ^ key;
-  std::vector<PathId>& bucket = index_[hash];
-  for (const PathId id : bucket)
-    if (infos_[id].parent == parent && infos_[id].step == step && infos_[id].key == key) return id;
+  const auto [known, fresh] = index_.try_emplace(Key{parent, step, key}, static_cast<PathId>(infos_.size()));
+  if (!fresh) return known->second;
   Info info;
   info.parent = parent;
   info.step = step;
   info.key = key;
-  const auto id = static_cast<PathId>(infos_.size());
+  const PathId id = known->second;
   const bool has_index = step == Step::element || step == Step::deref;
   if (parent) {
     info.root = infos_[parent].root;
@@ -22,7 +20,6 @@ PathId Paths::intern(PathId parent, Step step, uint32_t key) {
     info.root = id;
   }
   infos_.push_back(std::move(info));
-  bucket.push_back(id);
   return id;
 }
 

@@ -2,6 +2,7 @@
 // kMaxSteps steps from it. Interned, so that a path is a number. `p->f` and `a[i].f` are different paths.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,19 @@ class Paths {
  private:
   PathId intern(PathId parent, Step step, uint32_t key);
   std::vector<Info> infos_;
-  std::unordered_map<uint64_t, std::vector<PathId>> index_;
+  struct Key {
+    PathId parent;
+    Step step;
+    uint32_t key;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& k) const {
+      return (uint64_t{k.parent} * 0x9e3779b97f4a7c15u) ^ (uint64_t{k.key} * 0xc2b2ae3d27d4eb4fu) ^
+             static_cast<uint64_t>(k.step);
+    }
+  };
+  std::unordered_map<Key, PathId, Hash> index_;
 };
 
 }  // namespace capgate::lint

@@ -99,7 +99,10 @@ Cell join_cells(const Cell& a, const Cell& b, TargetSets& targets) {
   if (!c.taint) c.taint = b.taint;
   c.deep = (a.taint && a.deep) || (b.taint && b.deep);
   c.targets = targets.join(a.targets, b.targets);
-  if (!c.callable) c.callable = b.callable;
+  if (!c.callable)
+    c.callable = b.callable;
+  else if (b.callable && b.callable != c.callable)
+    c.callable = kManyCallables;
   if (!c.used) c.used = b.used;
   c.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
   c.tag = a.tag == b.tag ? a.tag : Tag::none;

@@ -48,6 +48,9 @@ enum class Tag : uint8_t { none, capture_status, is_capturing, not_capturing };
 // Of a library handle: which stream its work goes to.
 enum class HandleStream : uint8_t { unknown, none, set };
 
+// Two or more functions: which one is called cannot be told.
+inline constexpr uint32_t kManyCallables = 0xffffffff;
+
 struct Value {
   const Trace* taint = nullptr;
   TargetsId targets = 0;

@@ -200,3 +200,10 @@ CAPGATE_REGION void allowed(cudaStream_t s) {
   }
   cudaStreamQuery(s);  // EXPECT: host-poll
 }
+
+// One of two: neither may be taken for the other.
+static void first_choice(cudaStream_t s) { work<<<1, 1, 0, s>>>(nullptr); }
+CAPGATE_REGION void by_pointer(cudaStream_t s) {
+  void (*f)(cudaStream_t) = first_choice;
+  f(s);
+}
