@@ -149,18 +149,6 @@ void Lowering::Impl::complete(Record& record) {
   if (record.fields_known) return;
   record.fields_known = true;
   const CXCursor cursor = record_cursors_[&record];
-  CXCursor members = cursor;
-  Cursors kids = children_of(cursor);
-  if (kids.empty() ||
-      clang_getCursorKind(clang_getSpecializedCursorTemplate(cursor)) == CXCursor_ClassTemplate) {
-    // The C API does not visit an implicit instantiation; its pattern has the same members by name.
-    const CXCursor pattern = clang_getSpecializedCursorTemplate(cursor);
-    if (!clang_Cursor_isNull(pattern) && kids.empty()) {
-      members = clang_getCursorDefinition(pattern);
-      if (clang_Cursor_isNull(members)) members = pattern;
-      kids = children_of(members);
-    }
-  }
   struct Visit {
     Impl* self;
     Record* record;
@@ -176,6 +164,19 @@ void Lowering::Impl::complete(Record& record) {
         return CXVisit_Continue;
       },
       &visit);
+  if (!record.user) return;  // never looked into
+  CXCursor members = cursor;
+  Cursors kids = children_of(cursor);
+  if (kids.empty() ||
+      clang_getCursorKind(clang_getSpecializedCursorTemplate(cursor)) == CXCursor_ClassTemplate) {
+    // The C API does not visit an implicit instantiation; its pattern has the same members by name.
+    const CXCursor pattern = clang_getSpecializedCursorTemplate(cursor);
+    if (!clang_Cursor_isNull(pattern) && kids.empty()) {
+      members = clang_getCursorDefinition(pattern);
+      if (clang_Cursor_isNull(members)) members = pattern;
+      kids = children_of(members);
+    }
+  }
   for (const CXCursor& kid : kids) {
     if (kid.kind == CXCursor_CXXBaseSpecifier) {
       const Type* base = type_of(clang_getCursorType(kid));
