@@ -212,6 +212,18 @@ Node* Lowering::Impl::call(CXCursor cursor) {
     for (const CXCursor& part : children_of(first))
       if (part.kind == CXCursor_OverloadedDeclRef && clang_getNumOverloadedDecls(part) > 0)
         target = clang_getOverloadedDecl(part, 0);
+    if (target.kind == CXCursor_CXXMethod && first.kind == CXCursor_MemberRefExpr) {
+      Node* n = make(Op::call, cursor);
+      n->function = function_of(target);
+      if (scope_) scope_->called.insert(n->function);
+      const Cursors inner = expressions_of(first);
+      Node* object = inner.empty() ? self(cursor) : expr(inner[0]);
+      if (object->type && object->type->shape == Shape::pointer) object = dereferenced(object, cursor);
+      n->has_object = true;
+      n->kids.push_back(object);
+      for (size_t k = 1; k < kids.size(); ++k) n->kids.push_back(expr(kids[k]));
+      return n;
+    }
     if (target.kind == CXCursor_FunctionTemplate || target.kind == CXCursor_FunctionDecl) {
       Node* n = make(Op::call, cursor);
       n->function = function_of(target);

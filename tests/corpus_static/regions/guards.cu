@@ -81,3 +81,18 @@ int decode(cudaGraphExec_t exec, cudaStream_t s, int* h_token, int* d_token, int
     if (*h_token == eos) return *h_token;
   }
 }
+
+// A guard template whose destructor is known only as a pattern calls a method of a plain class.
+struct Log {
+  void flush(cudaStream_t s, int n) { cudaStreamSynchronize(s); }  // EXPECT: host-sync
+};
+template <class T>
+struct Scoped {
+  Log* log;
+  cudaStream_t stream;
+  T value;
+  Scoped(Log* l, cudaStream_t s, T v) : log(l), stream(s), value(v) {}
+  ~Scoped() { log->flush(stream, value); }
+};
+
+CAPGATE_REGION void scoped(Log& log, cudaStream_t s) { Scoped<int> scope(&log, s, 3); }
