@@ -88,6 +88,14 @@ class Judging(unittest.TestCase):
         self.report["verdict"] = "pass"
         self.assertRegex(self.complaints()[0], "verdict pass, expected fail")
 
+    def test_program_that_did_not_see_what_it_is_meant_to(self):
+        self.report["run"] = {"exit_code": 0, "signal": None}
+        self.assertEqual(self.complaints(), [])
+        self.report["run"]["exit_code"] = 1
+        self.assertRegex(self.complaints()[0], "ended with exit code 1: it did not see")
+        self.report["run"] = {"exit_code": None, "signal": 11}
+        self.assertRegex(self.complaints()[0], "ended with signal 11: it did not see")
+
     def test_clean_twin_says_nothing_but_notes(self):
         self.assertEqual(len(self.complaints("clean")), 3)
         self.report = {"verdict": "pass", "violations": [violation("lazy-load", 3, "note")]}

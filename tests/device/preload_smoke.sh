@@ -9,6 +9,7 @@ out=${2:-$(mktemp -d)}
 lib=$PWD/$build/lib/libcapgate_preload.so
 dump=$PWD/$build/bin/capgate-trace-dump
 [ -f "$lib" ] || { echo "preload_smoke: $lib is missing: build capgate_preload first" >&2; exit 2; }
+mkdir -p "$out"
 nvcc -std=c++17 -O1 -g -I. -arch=native -o "$out/smoke" tests/device/preload_smoke.cu || exit 2
 
 run() {  # NAME COMMAND...

@@ -76,6 +76,11 @@ def judge(report: dict, expected: Expected):
         complaints.append(
             f'verdict {report["verdict"]}, expected {" or ".join(expected.verdicts)}' + (f" ({reasons})" if reasons else "")
         )
+    run = report.get("run") or {}
+    # A program that did not see what it is meant to see says so with its exit code, whatever else was found.
+    if (run.get("exit_code") or run.get("signal")) and "inconclusive" not in expected.verdicts:
+        how = f'signal {run["signal"]}' if run.get("signal") else f'exit code {run["exit_code"]}'
+        complaints.append(f"the program itself ended with {how}: it did not see what it is meant to")
     notes = [v for v in violations if v["severity"] == "note"]
     if expected.most_notes is not None and len(notes) > expected.most_notes:
         complaints.append(f"{len(notes)} notes, at most {expected.most_notes}: " + "; ".join(_text(v) for v in notes))
