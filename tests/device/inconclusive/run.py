@@ -18,11 +18,12 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "corpus"))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "corpus")]
 
 from expectations.judge import function_name
+from gpu_here import NO_GPU, has_gpu
 
-NO_GPU = 77
 LIMIT = 120  # seconds a case
 
 
@@ -77,14 +78,6 @@ CASES = [
         reasons=[r"used CUDA and left no trace: LD_PRELOAD did not reach it"], remedy=r"start it under capgate itself",
     ),
 ]  # fmt: skip
-
-
-def has_gpu():
-    try:
-        found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return found.returncode == 0 and "GPU" in found.stdout
 
 
 def libcupti():
