@@ -84,6 +84,25 @@ TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
   EXPECT_NE(text.find("\nallowed warning host-sync model/decode.cpp:131"), std::string::npos);
 }
 
+// A marked step that ran eagerly has no replays to be between; a fault in it is headed by the step's name.
+TEST(Terminal, HeadsAFaultOfAMarkedStepByItsRegion) {
+  Report report = clean_run();
+  Violation wait = violation("host-sync", "model/moe.py", 212, "MoE.route", "cudaStreamSynchronize");
+  wait.phase = Phase::step;
+  wait.count = 3;
+  wait.details["region"] = "step";
+  report.violations = {wait};
+  finish(report);
+  const std::string marked = render_terminal(report, {});
+  EXPECT_NE(marked.find("\nerror host-sync model/moe.py:212 MoE.route() - 3 times in region \"step\"\n"),
+            std::string::npos)
+      << marked;
+  EXPECT_EQ(marked.find("between replays"), std::string::npos);
+
+  report.violations[0].details.erase("region");
+  EXPECT_NE(render_terminal(report, {}).find("MoE.route() - 3 times between replays\n"), std::string::npos);
+}
+
 TEST(Terminal, ColoursOnlyWhenAsked) {
   EXPECT_EQ(render_terminal(failed_run(), {}).find('\x1b'), std::string::npos);
   TerminalOptions color;
