@@ -64,10 +64,10 @@ void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
 
 void take_stacks(ThreadState& thread, CallRecord& record) {
   bool truncated = false;
-  record.stack = native_stack(thread, &truncated);
   if (python_was_mapped()) find_python(thread);
-  if (truncated) record.flags |= trace::kStackTruncated;
   record.python_stack = python_stack(thread);
+  record.stack = native_stack(thread, &truncated, record.python_stack != 0);
+  if (truncated) record.flags |= trace::kStackTruncated;
 }
 
 void classify(ThreadState& thread, uint64_t address, uint8_t& memory, uint8_t& place) {
@@ -285,7 +285,7 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
 
 void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti_CallbackData& call) {
   const CallShape* shape = call_shape(domain, cbid);
-  if (shape == nullptr) return;
+  if (shape == nullptr || !shape->watched()) return;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   drop_stale_frames(thread, domain, here);
   if (thread.depth >= kMaxFrames) return;
@@ -343,7 +343,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
       call.functionReturnValue != nullptr ? *static_cast<const int32_t*>(call.functionReturnValue) : 0;
   if (at == 0) {  // its ids went on while it was in flight
     const CallShape* shape = call_shape(domain, cbid);
-    if (shape != nullptr && thread.depth == 0) count(thread, "enter-missed");
+    if (shape != nullptr && shape->watched() && thread.depth == 0) count(thread, "enter-missed");
     return;
   }
   Frame& frame = thread.frames[at - 1];

@@ -192,6 +192,16 @@ bool in_module(uint64_t address) {
   return false;
 }
 
+bool code_range(uint64_t address, uint64_t* low, uint64_t* high) {
+  for (uint32_t i = 0; i < g_count; ++i) {
+    if (address < g_known[i].start || address >= g_known[i].end) continue;
+    *low = g_known[i].start;
+    *high = g_known[i].end;
+    return true;
+  }
+  return false;
+}
+
 bool in_watching_code(uint64_t ip) {
   return (ip >= g_own_low && ip < g_own_high) || (ip >= g_cupti_low && ip < g_cupti_high);
 }

@@ -18,6 +18,9 @@ bool python_was_mapped();
 // True for an address of an object's own data (its constants and globals).
 bool in_module(uint64_t address);
 
+// The code of the object that holds `address`; false while that object is not known.
+bool code_range(uint64_t address, uint64_t* low, uint64_t* high);
+
 // True for an address of this library's code, or of CUPTI's, which calls it.
 bool in_watching_code(uint64_t ip);
 

@@ -6,24 +6,17 @@
 #include <errno.h>
 
 #include "detector/preload/api_calls.h"
+#include "detector/preload/process.h"
 #include "detector/preload/resources.h"
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
 
 namespace capgate::preload {
-namespace {
-
-std::atomic<bool> g_proof{false};
-
-}  // namespace
 
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
   if (!trace_live()) return;
   ThreadState* thread = this_thread();
   if (thread == nullptr || data == nullptr) return;
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    if (!g_proof.load(std::memory_order_relaxed)) g_proof.store(true);
-  }
   if (thread->busy) return;
   Busy busy(*thread);
   const int saved = errno;
@@ -31,6 +24,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
     case CUPTI_CB_DOMAIN_RUNTIME_API:
     case CUPTI_CB_DOMAIN_DRIVER_API: {
       const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+      write_proof(*thread);
       if (call.callbackSite == CUPTI_API_ENTER) {
         enter_call(*thread, domain, cbid, call);
       } else {
@@ -48,14 +42,6 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
       break;
   }
   errno = saved;
-}
-
-bool callbacks_arrive() {
-  return g_proof.load(std::memory_order_relaxed);
-}
-
-void reset_observer_after_fork() {
-  g_proof.store(false);
 }
 
 }  // namespace capgate::preload

@@ -7,9 +7,4 @@ namespace capgate::preload {
 
 void CUPTIAPI on_callback(void* user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data);
 
-// Whether any callback of an API call has arrived since subscribing.
-bool callbacks_arrive();
-
-void reset_observer_after_fork();
-
 }  // namespace capgate::preload

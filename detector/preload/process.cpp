@@ -96,7 +96,6 @@ void after_fork_in_child() {
   reset_window_after_fork(open_regions);
   reset_resources_after_fork();
   reset_calls_after_fork();
-  reset_observer_after_fork();
   g_attached.store(false);
   g_devices_written.store(false);
   g_proof_written.store(false);
@@ -157,21 +156,14 @@ void write_cupti_state(ThreadState& thread, Attach state, const char* detail) {
   if (state == Attach::unavailable) write_meta(thread, "cupti.error", detail);
 }
 
-void write_proof(ThreadState& thread) {
-  if (!g_proof_written.load(std::memory_order_relaxed) && !g_proof_written.exchange(true))
-    write_meta(thread, "cupti.proof", "a callback arrived");
-}
-
-// A call of our own, watched for as long as it lasts: a CUPTI that attached and stays deaf (it is older than the GPU,
-// say) is told from a program that has not called CUDA yet.
-void prove_callbacks() {
-  if (g_driver.driver_version == nullptr) return;
-  constexpr auto kDomain = CUPTI_CB_DOMAIN_DRIVER_API;
-  constexpr auto kCall = CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion;
-  if (g_cupti.enable(1, subscriber(), kDomain, kCall) != CUPTI_SUCCESS) return;
-  int version = 0;
-  g_driver.driver_version(&version);
-  g_cupti.enable(0, subscriber(), kDomain, kCall);
+// Calls that a program makes before any that are watched, most of them once: they tell a CUPTI that attached and stays deaf
+// (it is older than the GPU, say) from a program that starts CUDA and then does nothing with it. While the driver
+// initialises, a call of our own would go unseen.
+void enable_proof() {
+  for (const auto call : {CUPTI_DRIVER_TRACE_CBID_cuInit, CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
+                          CUPTI_DRIVER_TRACE_CBID_cuDeviceGet, CUPTI_DRIVER_TRACE_CBID_cuDeviceGetCount,
+                          CUPTI_DRIVER_TRACE_CBID_cuDeviceGetName, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain})
+    g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API, call);
 }
 
 void attach_cupti(ThreadState& thread) {
@@ -197,9 +189,9 @@ void attach_cupti(ThreadState& thread) {
   if (state != Attach::attached) return;
   adopt_newer_calls(thread);
   enable_resources();
-  prove_callbacks();
-  if (callbacks_arrive()) write_proof(thread);
+  enable_proof();
   enable_first_ids();
+  refresh_modules(thread);  // CUPTI's own code must be known before the first stack
 }
 
 // At the driver's initialisation, on the thread that causes it.
@@ -274,8 +266,12 @@ void give_up(ThreadState& thread, const char* what, const char* why) {
   say(Text() << "stopped watching: " << text.c_str());
 }
 
+void write_proof(ThreadState& thread) {
+  if (!g_proof_written.load(std::memory_order_relaxed) && !g_proof_written.exchange(true))
+    write_meta(thread, "cupti.proof", "a callback arrived");
+}
+
 void after_call(ThreadState& thread, bool has_context) {
-  write_proof(thread);
   if (has_context && captures_open() == 0 && !g_devices_written.load(std::memory_order_relaxed) &&
       !g_devices_written.exchange(true))
     write_device_facts(thread);

@@ -10,6 +10,9 @@ struct ThreadState;
 // Stops for good and says so, on stderr and in the trace.
 void give_up(ThreadState& thread, const char* what, const char* why);
 
+// A callback of an API call arrived: CUPTI is not deaf.
+void write_proof(ThreadState& thread);
+
 // After each outermost call: what has to wait until the driver is up, and the end of an audit that was
 // limited.
 void after_call(ThreadState& thread, bool has_context);

@@ -128,6 +128,19 @@ uint32_t python_stack(ThreadState& thread) {
   return id;
 }
 
+bool interpreter_code(uint64_t* low, uint64_t* high) {
+  static std::atomic<uint64_t> known_low{0}, known_high{0};
+  if (known_high.load(std::memory_order_acquire) == 0) {
+    uint64_t from, to;
+    if (!code_range(reinterpret_cast<uint64_t>(g_this_state), &from, &to)) return false;
+    known_low.store(from, std::memory_order_relaxed);
+    known_high.store(to, std::memory_order_release);
+  }
+  *low = known_low.load(std::memory_order_relaxed);
+  *high = known_high.load(std::memory_order_relaxed);
+  return true;
+}
+
 void describe_python(char* out, size_t size) {
   char text[2048];
   const size_t n = read_stack(text, sizeof(text) - 1);

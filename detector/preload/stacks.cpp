@@ -4,6 +4,7 @@
 #include <unwind.h>
 
 #include "detector/preload/modules.h"
+#include "detector/preload/python_lines.h"
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
 
@@ -23,6 +24,7 @@ struct Walked {
   uint64_t ip[kMaxStackFrames];
   uint32_t count = 0;
   bool truncated = false;
+  uint64_t stop_low = 0, stop_high = 0;
 };
 
 _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
@@ -35,6 +37,7 @@ _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
     return _URC_END_OF_STACK;
   }
   walked.ip[walked.count++] = ip;
+  if (ip >= walked.stop_low && ip < walked.stop_high) return _URC_END_OF_STACK;
   return _URC_NO_REASON;
 }
 
@@ -83,9 +86,10 @@ bool warm_up_stacks() {
   return true;
 }
 
-uint32_t native_stack(ThreadState& thread, bool* truncated) {
+uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   if (g_backtrace == nullptr) return 0;
   Walked walked;
+  if (until_python && !interpreter_code(&walked.stop_low, &walked.stop_high)) walked.stop_high = 0;
   g_backtrace(visit_frame, &walked);
   *truncated = walked.truncated;
   if (walked.count == 0) return 0;

@@ -94,7 +94,9 @@ Stream* stream_of(CUstream stream) {
 
 extern "C" {
 
-CUresult cuInit(unsigned int) {
+CUresult cuInit(unsigned int flags) {
+  cuInit_params params{flags};
+  DRIVER_CALL(cuInit, &params);
   static std::once_flag once;
   std::call_once(once, [] {
     // As the driver does: the tool is loaded while it initialises.
@@ -108,8 +110,6 @@ CUresult cuInit(unsigned int) {
 }
 
 CUresult cuDriverGetVersion(int* version) {
-  cuDriverGetVersion_params params{version};
-  DRIVER_CALL(cuDriverGetVersion, &params);
   return *version = 13000, CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) {
