@@ -2,12 +2,14 @@
 // one iteration in microseconds and the program's resident memory.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 #include <vector>
 
 #include "detector/include/capgate/capgate.h"
@@ -44,19 +46,25 @@ long resident_kb() {
   return 0;
 }
 
+// A shared machine's interruptions hit single rounds; the median leaves them out.
+double median(std::vector<double>& values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
 constexpr int kKernels = 500;
 
 // Kernel launches, one after another, with the queue kept short so that its limit is not what is measured.
 double launches(cudaStream_t stream) {
-  constexpr int kRounds = 40;
-  double total = 0;
+  constexpr int kRounds = 100;
+  std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) {
     const double start = now_us();
     for (int i = 0; i < kKernels; ++i) nothing<<<1, 32, 0, stream>>>();
-    if (round >= 4) total += now_us() - start;
+    if (round >= 10) rounds.push_back(now_us() - start);
     CHECK(cudaStreamSynchronize(stream));
   }
-  return total / ((kRounds - 4) * kKernels);
+  return median(rounds) / kKernels;
 }
 
 double replays(cudaStream_t stream) {
@@ -83,7 +91,7 @@ double steps(cudaStream_t stream, long long cycles, bool marked) {
   CHECK(cudaMallocHost(&pinned, 4096));
   CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   constexpr int kRounds = 60;
-  double total = 0;
+  std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) {
     const double start = now_us();
     if (marked) capgate_region_begin("step");
@@ -98,9 +106,9 @@ double steps(cudaStream_t stream, long long cycles, bool marked) {
     CHECK(cudaEventRecord(event, stream));
     CHECK(cudaStreamSynchronize(stream));
     if (marked) capgate_region_end();
-    if (round >= 10) total += now_us() - start;
+    if (round >= 10) rounds.push_back(now_us() - start);
   }
-  return total / (kRounds - 10);
+  return median(rounds);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """An eager PyTorch step, for the overhead of the audit: overhead_torch.py eager|region. Prints one JSON line."""
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -30,11 +31,11 @@ def main():
             y = y + layer.self_attn(y, y, y, need_weights=False)[0]
         return y.argmax(-1).to("cpu", non_blocking=False)
 
-    for _ in range(20):
+    for _ in range(50):
         step()
     torch.cuda.synchronize()
-    rounds, total = 100, 0.0
-    for _ in range(rounds):
+    rounds = []
+    for _ in range(300):
         start = time.perf_counter()
         if marked:
             with capgate.region("step"):
@@ -42,8 +43,8 @@ def main():
         else:
             step()
         torch.cuda.synchronize()
-        total += time.perf_counter() - start
-    print(json.dumps({"us": total / rounds * 1e6, "rss_kb": resident_kb()}))
+        rounds.append(time.perf_counter() - start)
+    print(json.dumps({"us": statistics.median(rounds) * 1e6, "rss_kb": resident_kb()}))
 
 
 main()
