@@ -64,6 +64,29 @@ class Recorded(unittest.TestCase):
         self.record("broken", PASS)
         self.assertRegex(self.complaints()[0], "capgate analyze: no trace")
 
+    def test_recorded_from_another_source(self):
+        source = judge_recorded.ROOT / "tests/corpus/cpp/masked_count.cu"
+        number = next(n for n, line in enumerate(source.read_text().splitlines(), 1) if "EXPECT:" in line)
+        text = source.read_text().splitlines()[number - 1]
+        violation = {
+            "rule": "lazy-load", "severity": "note", "message": "m", "suppressed": None,
+            "location": {"file": "tests/corpus/cpp/masked_count.cu", "line": number, "function": "f"},
+            "source": [{"line": number - 1, "text": "anything"}, {"line": number, "text": text}],
+        }  # fmt: skip
+        same = json.dumps({"verdict": "pass", "violations": [violation]})
+        self.record(same, same)
+        self.assertEqual(self.complaints(), [])
+        violation["source"][1]["text"] = "another_call();"
+        moved = json.dumps({"verdict": "pass", "violations": [violation]})
+        self.record(moved, moved)
+        self.assertEqual(len(self.complaints()), 1)
+        self.assertRegex(self.complaints()[0], rf"recorded from another .*: line {number} was 'another_call\(\);'")
+
+    def test_reports_written_anew(self):
+        self.record(PASS, "old", "cpp/masked_count.clean")
+        self.assertEqual(judge_recorded.judge_all(self.capgate, self.traces, self.known, update=True)[1], [])
+        self.assertEqual(self.complaints(), [])
+
     def test_too_large(self):
         self.record(PASS, PASS)
         with open(self.traces / "cpp/large.json", "wb") as file:
