@@ -61,7 +61,9 @@ void mark_retries(Timeline& timeline, Places& places) {
   for (auto& failed : timeline.captures) {
     if (failed.state != CaptureState::failed || !failed.end) continue;
     for (const auto& later : timeline.captures) {
-      if (later.number <= failed.number || later.state != CaptureState::completed ||
+      // What had begun before the failure was no second attempt: another thread captured there at the same
+      // time.
+      if (later.begin_seq <= failed.end_seq || later.state != CaptureState::completed ||
           !same_site(later, failed))
         continue;
       failed.retried =
@@ -109,6 +111,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_stray_work(judge);
     judge_joins(judge);
     judge_host_nodes(judge);
+    judge_host_pointers(judge);
     judge_threads(judge);
     judge_failed_captures(judge);
     judge_steps(judge);

@@ -25,9 +25,17 @@ std::optional<int> number(std::string_view text) {
   return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// Subscribed is not enough: a CUPTI older than the GPU subscribes and stays silent.
-bool is_attached(const trace::ProcessTrace& process) {
-  return process.fact("cupti.state") == "attached" && !process.fact("cupti.proof").empty();
+// Subscribed is not enough: a CUPTI older than the GPU subscribes and stays silent. That is a matter of the
+// library and the machine: what another process of the run proved for the same library holds for a process
+// that made no call of its own, as workers that only initialise CUDA do.
+bool is_attached(const seal::SealedTrace& trace, const trace::ProcessTrace& process) {
+  if (process.fact("cupti.state") != "attached") return false;
+  if (!process.fact("cupti.proof").empty()) return true;
+  return !process.fact("cupti.path").empty() && process.fact("gave-up").empty() && process.dropped == 0 &&
+         std::any_of(trace.processes.begin(), trace.processes.end(), [&](const auto& other) {
+           return !other.trace.fact("cupti.proof").empty() &&
+                  other.trace.fact("cupti.path") == process.fact("cupti.path");
+         });
 }
 
 std::string why_not_attached(const trace::ProcessTrace& process) {
@@ -53,7 +61,7 @@ void attachment(const seal::SealedTrace& trace, Report& report) {
     seen.pid = t.pid;
     seen.rank = number(t.fact("rank"));
     seen.argv0 = t.fact("argv0");
-    seen.attached = is_attached(t);
+    seen.attached = is_attached(trace, t);
     seen.events = t.events;
     seen.events_dropped = t.dropped;
     coverage.processes.push_back(seen);
@@ -139,7 +147,11 @@ void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timel
         " no bucket name and " + (unnamed == 1 ? "was" : "were") + " compared with none");
   if (coverage.captures_completed > 0)
     coverage.not_checked.emplace_back(
-        "whether arguments go stale, the topology changes or memory is freed between replays");
+        "whether arguments go stale, the topology changes, work is missing or memory is freed between "
+        "replays, "
+        "captures go on between replays, or a graph leaks what it allocates (stale-argument, "
+        "topology-change, "
+        "missing-work, freed-memory, recapture, graph-alloc-leak)");
 }
 
 void regions(const std::vector<Timeline>& timelines, const std::vector<std::string>& patterns,

@@ -15,6 +15,23 @@ bool is_wait(Family family) {
   return family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
 }
 
+bool is_allocation(Family family) {
+  switch (family) {
+    case Family::alloc_device:
+    case Family::free_device:
+    case Family::alloc_async:
+    case Family::free_async:
+    case Family::alloc_host:
+    case Family::free_host:
+    case Family::host_register:
+    case Family::host_unregister:
+    case Family::vmm:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Calls between a copy and the wait for it that change nothing of their being one request.
 bool is_quiet(Family family) {
   switch (family) {
@@ -80,19 +97,24 @@ bool Judge::goes_on(const RegionOccurrence& occurrence) const {
   });
 }
 
-bool Judge::is_relaxed_library(size_t i) {
+bool Judge::is_relaxed(size_t i) const {
   constexpr uint8_t kRelaxed = 2;
-  return call(i).r.result == 0 && call(i).r.thread_mode == kRelaxed && place(i).known &&
-         !place(i).user_called;
+  return call(i).r.result == 0 && call(i).r.thread_mode == kRelaxed;
+}
+
+bool Judge::is_relaxed_library(size_t i) {
+  return is_relaxed(i) && place(i).known && !place(i).user_called;
 }
 
 bool Judge::is_framework_allocator(size_t i) {
   const Place& at = place(i);
   if (at.user_called) return false;
   const auto family = static_cast<Family>(call(i).r.family);
+  // What the program asked for through torch (a stream's query, a copy) comes from the same libraries: only
+  // memory is the allocators' alone.
   const bool torch =
       at.caller_module.starts_with("libc10_cuda") || at.caller_module.starts_with("libtorch_cuda");
-  if (torch && !is_wait(family)) return true;
+  if (torch && is_allocation(family)) return true;
   constexpr size_t kNear = 12;
   for (size_t f = 0; f < at.frames.size() && f < kNear; ++f) {
     if (at.frames[f].language == "python") return false;
@@ -158,6 +180,10 @@ void Judge::report(const Finding& finding) {
   const bool fresh = v.count == 0;
   const RegionOccurrence* step = finding.phase == Phase::warmup ? region(finding.call) : nullptr;
   const bool warm = step && goes_on(*step);
+  if (finding.capture == kNone && region(finding.call)) {
+    entry.passes.emplace(process_.trace.pid, context(finding.call).region);
+    ++entry.in_passes;
+  }
   ++v.count;
   ++(warm ? entry.warm : entry.later);
   entry.processes.insert(process_.trace.pid);

@@ -36,7 +36,9 @@ class Findings {
     reports::Violation violation;
     std::set<int64_t> processes;
     uint64_t warm = 0, later = 0;  // occurrences in a first pass that others followed, and all the rest
-    uint64_t unallowed = 0;        // outside every allow scope
+    std::set<std::pair<int64_t, int32_t>> passes;  // of marked steps: process, occurrence
+    uint64_t in_passes = 0;                        // occurrences there
+    uint64_t unallowed = 0;                        // outside every allow scope
     std::string allow_reason;
   };
 
@@ -72,6 +74,9 @@ class Judge {
 
   // CUDA accepted it, on a thread that made itself relaxed, from library code: such code knows what it does.
   bool is_relaxed_library(size_t i);
+  // CUDA accepted it because the thread itself had exchanged its mode for that: on purpose, so a note at
+  // most.
+  bool is_relaxed(size_t i) const;
   // The framework's own caching allocators at work; they behave differently while a capture is open.
   bool is_framework_allocator(size_t i);
 
@@ -112,6 +117,7 @@ void judge_loading(Judge& judge);          // lazy-load
 void judge_stray_work(Judge& judge);       // default-stream, escaped-work, wrong-device, empty-graph
 void judge_joins(Judge& judge);            // unjoined-stream, foreign-event, capture-merge, nested-launch
 void judge_host_nodes(Judge& judge);       // host-node
+void judge_host_pointers(Judge& judge);    // host-pointer
 void judge_threads(Judge& judge);          // cross-thread-call
 void judge_failed_captures(Judge& judge);  // capture-invalidated; last: it names what no other rule did
 void judge_steps(Judge& judge);            // what a step between two replays repeats

@@ -3,43 +3,38 @@
 #include <algorithm>
 #include <cmath>
 
+#include "detector/analysis/copy_operands.h"
+
 namespace capgate::analysis {
 namespace {
 
 using trace::Family;
-using trace::Memory;
 
-bool is_pageable(const trace::CallRecord& r) {
-  const auto pageable = static_cast<uint8_t>(Memory::pageable);
-  return r.src_memory == pageable || r.dst_memory == pageable;
-}
-
-void add_call(StepCosts& costs, const Call& call) {
+void add_call(StepCosts& costs, const Timeline& timeline, const Call& call) {
   if (call.r.flags & trace::kNested) return;
   const auto family = static_cast<Family>(call.r.family);
-  if (is_host_wait(call)) {
+  if (is_host_wait(timeline, call)) {
     ++costs.waits;
     if (call.r.t_end_ns > call.r.t_begin_ns)
       costs.blocked_us += static_cast<double>(call.r.t_end_ns - call.r.t_begin_ns) / 1e3;
   }
   if (family == Family::alloc_device || family == Family::alloc_host || family == Family::alloc_async)
     ++costs.allocs;
-  if ((family == Family::memcpy_async || family == Family::memcpy_sync) && is_pageable(call.r))
+  if ((family == Family::memcpy_async || family == Family::memcpy_sync) &&
+      (reads_pageable(timeline, call.r) || writes_pageable(timeline, call.r)))
     costs.pageable_bytes += call.r.bytes;
 }
 
 }  // namespace
 
-bool is_host_wait(const Call& call) {
+bool is_host_wait(const Timeline& timeline, const Call& call) {
   switch (static_cast<Family>(call.r.family)) {
     case Family::stream_sync:
     case Family::event_sync:
     case Family::device_sync:
       return true;
-    case Family::memcpy_sync: {
-      const auto device = static_cast<uint8_t>(Memory::device);
-      return call.r.bytes > 0 && !(call.r.src_memory == device && call.r.dst_memory == device);
-    }
+    case Family::memcpy_sync:
+      return call.r.bytes > 0 && !is_device_to_device(timeline, call.r);
     default:
       return false;
   }
@@ -88,7 +83,7 @@ StepCosts region_costs(const Timeline& timeline) {
     const int32_t region = timeline.contexts[i].region;
     if (region != kNone && timeline.contexts[i].window == kNone &&
         counts(timeline.regions[static_cast<size_t>(region)]))
-      add_call(costs, timeline.call(i));
+      add_call(costs, timeline, timeline.call(i));
   }
   return costs;
 }
@@ -105,7 +100,7 @@ StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps)
     ++costs.steps;
     for (size_t i = step.from + 1; i < step.to; ++i)
       if (timeline.call(i).tid == step.tid && timeline.contexts[i].window == kNone)
-        add_call(costs, timeline.call(i));
+        add_call(costs, timeline, timeline.call(i));
   }
   return costs;
 }

@@ -31,7 +31,7 @@ struct StepCosts {
 };
 
 // The host stands still in such a call.
-bool is_host_wait(const Call& call);
+bool is_host_wait(const Timeline& timeline, const Call& call);
 
 StepCosts region_costs(const Timeline& timeline);  // of marked passes after the first
 StepCosts replay_costs(const Timeline& timeline,

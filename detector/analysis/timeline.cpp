@@ -34,6 +34,54 @@ struct RecordedEvent {
   int32_t capture = kNone;
 };
 
+std::vector<uint64_t> numbers_in(std::string_view name, std::string& shape) {
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < name.size();) {
+    if (name[i] < '0' || name[i] > '9') {
+      shape += name[i++];
+      continue;
+    }
+    uint64_t value = 0;
+    for (; i < name.size() && name[i] >= '0' && name[i] <= '9'; ++i)
+      value = value * 10 + static_cast<uint64_t>(name[i] - '0');
+    numbers.push_back(value);
+    shape += '#';
+  }
+  return numbers;
+}
+
+// "decode 17", "decode 18": the step is counted in its name, and each name comes once. Numbers that do not
+// count up by one are part of what the step is ("bs=8", "layer 3" of every step).
+void number_steps(std::vector<RegionOccurrence>& regions) {
+  struct Counted {
+    std::vector<size_t> passes;
+    std::vector<uint64_t> last;
+    bool counts = true;
+  };
+  std::map<std::pair<uint32_t, std::string>, Counted> shapes;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    std::string shape;
+    const auto numbers = numbers_in(regions[i].name, shape);
+    if (numbers.empty()) continue;
+    Counted& seen = shapes[{regions[i].tid, shape}];
+    if (!seen.passes.empty()) {
+      bool moved = false, other = false;
+      for (size_t n = 0; n < numbers.size(); ++n) {
+        moved = moved || numbers[n] == seen.last[n] + 1;
+        other = other || (numbers[n] != seen.last[n] && numbers[n] != seen.last[n] + 1);
+      }
+      seen.counts = seen.counts && moved && !other;
+    }
+    seen.last = numbers;
+    seen.passes.push_back(i);
+  }
+  for (const auto& [key, seen] : shapes)
+    if (seen.counts && seen.passes.size() > 1)
+      for (const size_t pass : seen.passes) regions[pass].name = key.second;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> numbers;
+  for (auto& region : regions) region.number = numbers[{region.tid, region.name}]++;
+}
+
 class Builder {
  public:
   Builder(const trace::ProcessTrace& trace, const std::vector<std::string>& patterns)
@@ -72,6 +120,7 @@ class Builder {
       }
     }
     for (auto& capture : out_.captures) settle(capture);
+    number_steps(out_.regions);
     return std::move(out_);
   }
 
@@ -99,7 +148,6 @@ class Builder {
         occurrence.name = open.name;
         occurrence.capgate_h = record.r.source == static_cast<uint16_t>(trace::RegionSource::capgate_h);
         occurrence.tid = record.tid;
-        occurrence.number = occurrences_[{record.tid, open.name}]++;
         occurrence.begin_seq = record.r.h.seq;
         open.occurrence = static_cast<int32_t>(out_.regions.size());
         out_.regions.push_back(std::move(occurrence));
@@ -181,6 +229,11 @@ class Builder {
       begin_capture(index, stream, thread);
     context.stream_capture = capture_of_stream(call, stream);
     context.window = window_of(call, context, thread);
+    if (family == Family::alloc_async && call.r.result == 0 && call.r.out != 0 &&
+        call.r.bytes <= UINT64_MAX - call.r.out) {
+      uint64_t& end = out_.pool_memory[call.r.out];
+      end = std::max(end, call.r.out + call.r.bytes);
+    }
     if (!outermost) return;
 
     switch (family) {
@@ -430,7 +483,6 @@ class Builder {
   const std::vector<std::string>& patterns_;
   Timeline out_;
   std::map<uint32_t, ThreadState> threads_;
-  std::map<std::pair<uint32_t, std::string>, uint32_t> occurrences_;
   std::unordered_map<uint64_t, const trace::CaptureRecord*> records_;  // by begin_seq
   std::unordered_map<uint64_t, int32_t> in_capture_;                   // stream -> capture
   std::unordered_map<uint64_t, RecordedEvent> events_;

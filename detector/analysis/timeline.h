@@ -85,7 +85,8 @@ struct Timeline {
   std::vector<Launch> launches;
   std::map<uint64_t, std::string> stream_labels;  // by key
   std::map<uint32_t, std::string> thread_names;
-  bool detached = false;  // what came after is not known
+  std::map<uint64_t, uint64_t> pool_memory;  // stream-ordered allocations, start to end
+  bool detached = false;                     // what came after is not known
 
   const Call& call(size_t i) const { return trace->calls[i]; }
   std::string_view name(const Call& call) const { return trace->text(call.r.name); }

@@ -47,6 +47,13 @@ std::string size_text(const trace::CallRecord& r) {
   return r.bytes ? " (" + std::to_string(r.bytes) + " bytes)" : "";
 }
 
+// The user called a library, and that made the call: a line that says nothing of memory is explained by it.
+void name_library(Judge& judge, size_t i, Finding& finding) {
+  const Place& at = judge.place(i);
+  if (at.known && !at.user_called && !at.caller_module.empty())
+    finding.details["called by"] = at.caller_module;
+}
+
 void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture) {
   const Call& call = judge.call(i);
   Finding finding;
@@ -61,10 +68,15 @@ void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture)
     // A framework's pool grows for the graph's sake; a library that makes its workspace does it this once.
     if (judge.is_framework_allocator(i)) return;
     const bool library = judge.place(i).known && !judge.place(i).user_called;
-    finding.severity = judge.window_severity(capture, library ? Severity::note : Severity::warning);
+    // The thread exchanged its mode for it: a pool that grows on purpose.
+    const bool on_purpose = judge.is_relaxed(i);
+    finding.whole_process = on_purpose;
+    finding.severity =
+        judge.window_severity(capture, library || on_purpose ? Severity::note : Severity::warning);
     finding.message = kind.verb + size_text(call.r) + " while " + judge.capture_name(capture) +
                       " is open: it happens once, and no replay does it again";
   }
+  name_library(judge, i, finding);
   judge.report(finding);
 }
 
@@ -81,6 +93,7 @@ void in_step(Judge& judge, size_t i, const Kind& kind, const RegionOccurrence& s
   finding.severity = judge.context(i).in_break || once_by_library ? Severity::note : Severity::error;
   finding.message = std::string(kind.verb) + size_text(call.r) + " in the step \"" + step.name +
                     "\", which a capture of it would refuse";
+  name_library(judge, i, finding);
   judge.report(finding);
 }
 

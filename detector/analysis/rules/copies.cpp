@@ -1,5 +1,6 @@
 // sync-copy and pageable-copy: copies that run at once instead of being captured, or that name host memory
 // which a replay reads or writes again.
+#include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
 
@@ -9,31 +10,15 @@ namespace {
 using reports::Severity;
 using trace::Family;
 using trace::HostPlace;
-using trace::Memory;
-
-bool is_pageable(uint8_t memory, uint8_t place) {
-  if (memory == static_cast<uint8_t>(Memory::pageable)) return true;
-  const auto where = static_cast<HostPlace>(place);
-  return memory == static_cast<uint8_t>(Memory::unknown) &&
-         (where == HostPlace::stack || where == HostPlace::heap);
-}
 
 std::string bytes_text(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// Whether the host waits for such a copy when it runs eagerly: device to device it does not.
-bool host_waits(const trace::CallRecord& r) {
-  const auto on_device = [](uint8_t memory) {
-    return memory == static_cast<uint8_t>(Memory::device) || memory == static_cast<uint8_t>(Memory::array);
-  };
-  return !(on_device(r.dst_memory) && on_device(r.src_memory));
-}
-
 void sync_copy(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
   const bool set = static_cast<Family>(call.r.family) == Family::memset_sync;
-  const bool waits = !set && host_waits(call.r);
+  const bool waits = !set && !is_device_to_device(judge.timeline(), call.r);
   const std::string what = (set ? "sets " : "copies ") + bytes_text(call.r.bytes);
   Finding finding;
   finding.rule = "sync-copy";
@@ -62,7 +47,7 @@ void sync_copy(Judge& judge, size_t i) {
 
 void pageable_copy(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
-  const bool reads = is_pageable(call.r.src_memory, call.r.src_place);
+  const bool reads = reads_pageable(judge.timeline(), call.r);
   const auto place = static_cast<HostPlace>(reads ? call.r.src_place : call.r.dst_place);
   Finding finding;
   finding.rule = "pageable-copy";
@@ -105,8 +90,8 @@ void judge_copies(Judge& judge) {
       const bool done = call.r.result == 0 || call.r.result == trace::kPending || is_refusal(call.r.result);
       if (done && call.r.bytes > 0) sync_copy(judge, i);
     } else if (family == Family::memcpy_async && call.r.bytes > 0) {
-      const bool pageable = is_pageable(call.r.src_memory, call.r.src_place) ||
-                            is_pageable(call.r.dst_memory, call.r.dst_place);
+      const bool pageable =
+          reads_pageable(judge.timeline(), call.r) || writes_pageable(judge.timeline(), call.r);
       const bool legacy_in_window = judge.window(i) && (call.r.flags & trace::kLegacyStream);
       if (pageable && !legacy_in_window && !judge.wait_of_copy.contains(i)) pageable_copy(judge, i);
     }

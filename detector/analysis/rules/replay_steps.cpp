@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/steps.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using reports::Severity;
 using trace::Family;
-using trace::Memory;
 
 struct Cost {
   const char* rule = nullptr;
@@ -19,8 +19,8 @@ struct Cost {
 };
 
 // What a call between two replays is, when each step repeats it. Waits are weighed by the caller.
-Cost cost_of(const Call& call) {
-  const auto pageable = static_cast<uint8_t>(Memory::pageable);
+Cost cost_of(const Timeline& timeline, const Call& call) {
+  const std::string bytes = call.r.bytes ? " (" + std::to_string(call.r.bytes) + " bytes)" : "";
   switch (static_cast<Family>(call.r.family)) {
     case Family::stream_sync:
     case Family::event_sync:
@@ -30,20 +30,27 @@ Cost cost_of(const Call& call) {
     case Family::event_query:
       return {"host-poll", Severity::note, "the host asks whether work is done"};
     case Family::memcpy_sync:
+      return {"sync-copy", Severity::note, "copies synchronously" + bytes};
     case Family::memset_sync:
-      return {"sync-copy", Severity::note, "a synchronous copy"};
+      return {"sync-copy", Severity::note, "sets memory synchronously" + bytes};
     case Family::memcpy_async:
-      if (call.r.src_memory == pageable || call.r.dst_memory == pageable)
-        return {"pageable-copy", Severity::note, "a copy with pageable memory"};
+      if (reads_pageable(timeline, call.r))
+        return {"pageable-copy", Severity::note, "copies from pageable memory" + bytes};
+      if (writes_pageable(timeline, call.r))
+        return {"pageable-copy", Severity::note, "copies into pageable memory" + bytes};
       return {};
     case Family::alloc_device:
+      return {"device-alloc", Severity::warning, "allocates device memory" + bytes};
     case Family::free_device:
-      return {"device-alloc", Severity::warning, "device memory is got or given back"};
+      return {"device-alloc", Severity::warning, "frees device memory"};
     case Family::alloc_host:
+      return {"host-alloc", Severity::warning, "allocates pinned memory" + bytes};
     case Family::free_host:
+      return {"host-alloc", Severity::warning, "frees pinned memory"};
     case Family::host_register:
+      return {"host-alloc", Severity::warning, "pins host memory" + bytes};
     case Family::host_unregister:
-      return {"host-alloc", Severity::warning, "pinned memory is got or given back"};
+      return {"host-alloc", Severity::warning, "unpins host memory"};
     default:
       return {};
   }
@@ -79,8 +86,8 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
       if (call.tid != steps[s].tid || (call.r.flags & trace::kNested) || context.window != kNone ||
           context.region != kNone || judge.wait_of_copy.contains(i))
         continue;
-      if (is_host_wait(call) && !context.in_break) ++waits[s];
-      const Cost cost = cost_of(call);
+      if (is_host_wait(judge.timeline(), call) && !context.in_break) ++waits[s];
+      const Cost cost = cost_of(judge.timeline(), call);
       if (!cost.rule) continue;
       // A long run records stacks for its first steps only; those name the places.
       if (!judge.place(i).known) unplaced.insert(s);
@@ -97,18 +104,21 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
     if (site.steps.size() < 2 || site.steps.size() * 2 < steps.size() - unplaced.size()) continue;
     for (const size_t i : site.calls) {
       if (!done.insert(i).second) continue;
-      const Cost cost = cost_of(judge.call(i));
+      const Cost cost = cost_of(judge.timeline(), judge.call(i));
       Finding finding;
       finding.rule = cost.rule;
       finding.call = i;
       finding.phase = reports::Phase::step;
       finding.severity = cost.severity;
       finding.message = cost.message + " between two replays";
-      if (is_host_wait(judge.call(i))) {
+      if (is_host_wait(judge.timeline(), judge.call(i))) {
         finding.blocks = true;
-        finding.details["waits a step"] = number(usual_waits);
-        if (finding.rule == "host-sync") {
-          if (over_budget && !judge.context(i).in_break) finding.severity = Severity::warning;
+        // An eager break may wait as often as it likes: its waits are outside the budget.
+        if (!judge.context(i).in_break) finding.details["waits a step"] = number(usual_waits);
+        if (judge.context(i).in_break) {
+          finding.message += ", in an eager break";
+        } else if (finding.rule == "host-sync") {
+          if (over_budget) finding.severity = Severity::warning;
           finding.message += over_budget ? ": " + number(usual_waits) + " waits a step, where " +
                                                std::to_string(judge.settings().step_waits) + " is meant"
                                          : ": within the budget of " +
@@ -116,7 +126,8 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
         }
       }
       if (judge.context(i).in_break) finding.severity = Severity::note;
-      if (judge.call(i).r.bytes && !is_host_wait(judge.call(i))) finding.bytes = judge.call(i).r.bytes;
+      if (judge.call(i).r.bytes && !is_host_wait(judge.timeline(), judge.call(i)))
+        finding.bytes = judge.call(i).r.bytes;
       judge.report(finding);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "detector/analysis/judge.h"
+#include "detector/analysis/kernel_name.h"
 #include "detector/analysis/results.h"
 
 namespace capgate::analysis {
@@ -37,7 +38,7 @@ std::string work_text(Judge& judge, size_t i) {
   switch (static_cast<Family>(call.r.family)) {
     case Family::launch: {
       const auto kernel = judge.process().trace.text(call.r.label);
-      return kernel.empty() ? std::string("a kernel") : "the kernel " + std::string(kernel.substr(0, 80));
+      return kernel.empty() ? std::string("a kernel") : "the kernel " + kernel_name(kernel).substr(0, 120);
     }
     case Family::memcpy_async:
       return "a copy of " + std::to_string(call.r.bytes) + " bytes";

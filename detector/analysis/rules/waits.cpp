@@ -1,4 +1,5 @@
 // host-sync and host-poll: the host waits for the device, or asks it.
+#include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
 
@@ -8,8 +9,17 @@ namespace {
 using reports::Severity;
 using trace::Family;
 
-std::string waits_for(Family family) {
-  switch (family) {
+std::string copy_text(Judge& judge, size_t copy) {
+  const auto& r = judge.call(copy).r;
+  return std::to_string(r.bytes) + (r.bytes == 1 ? " byte" : " bytes") +
+         (goes_to_host(judge.timeline(), r) ? " from the device" : " to the device");
+}
+
+// The user asked for a value, not for a wait: where one line copies and waits, the copy is named.
+std::string waits_for(Judge& judge, size_t i) {
+  if (const auto copy = judge.copy_of_wait.find(i); copy != judge.copy_of_wait.end())
+    return "waits for a copy of " + copy_text(judge, copy->second);
+  switch (static_cast<Family>(judge.call(i).r.family)) {
     case Family::event_sync:
       return "waits for an event";
     case Family::device_sync:
@@ -19,21 +29,15 @@ std::string waits_for(Family family) {
   }
 }
 
-// What the copy that belongs to the wait moved: the user asked for a value, not for a wait.
 void add_copy(Judge& judge, size_t wait, Finding& finding) {
   const auto copy = judge.copy_of_wait.find(wait);
   if (copy == judge.copy_of_wait.end()) return;
-  const auto& r = judge.call(copy->second).r;
-  const bool to_host = r.dst_memory == static_cast<uint8_t>(trace::Memory::pageable) ||
-                       r.dst_memory == static_cast<uint8_t>(trace::Memory::pinned);
-  finding.details["copy"] = std::to_string(r.bytes) + " bytes " +
-                            (to_host ? "from the device" : "to the device") + " (" +
+  finding.details["copy"] = copy_text(judge, copy->second) + " (" +
                             std::string(judge.timeline().name(judge.call(copy->second))) + ")";
 }
 
 void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   const Call& call = judge.call(i);
-  const auto family = static_cast<Family>(call.r.family);
   Finding finding;
   finding.rule = "host-sync";
   finding.call = i;
@@ -42,8 +46,9 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   // Accepted, it breaks nothing by itself: the replay will not wait there, which may or may not be what was
   // meant.
   const bool refused = is_refusal(call.r.result);
-  finding.severity = judge.window_severity(capture, refused ? Severity::error : Severity::warning);
-  finding.message = judge.killed(i) + "the host " + waits_for(family) + " while " +
+  const Severity accepted = judge.is_relaxed(i) ? Severity::note : Severity::warning;
+  finding.severity = judge.window_severity(capture, refused ? Severity::error : accepted);
+  finding.message = judge.killed(i) + "the host " + waits_for(judge, i) + " while " +
                     (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
   add_copy(judge, i, finding);
   judge.report(finding);
@@ -57,8 +62,8 @@ void wait_in_step(Judge& judge, size_t i, const RegionOccurrence& step) {
   finding.phase = Judge::phase_of(step);
   const bool expected = judge.context(i).in_break || judge.is_framework_allocator(i);
   finding.severity = expected ? Severity::note : Severity::error;
-  finding.message = "the host " + waits_for(static_cast<Family>(judge.call(i).r.family)) + " in the step \"" +
-                    step.name + "\"" + (judge.context(i).in_break ? ", in an eager break" : "");
+  finding.message = "the host " + waits_for(judge, i) + " in the step \"" + step.name + "\"" +
+                    (judge.context(i).in_break ? ", in an eager break" : "");
   add_copy(judge, i, finding);
   judge.report(finding);
 }

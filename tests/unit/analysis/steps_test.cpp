@@ -143,6 +143,60 @@ TEST_F(EagerStep, FrameworkAllocatorsAreSilent) {
   EXPECT_EQ(faults(report), Faults{}) << text(report);
 }
 
+// The user's own query goes through the same library as the allocator's.
+TEST_F(EagerStep, AQueryThroughTheFrameworkIsTheUsers) {
+  const auto report = passes([&](int) {
+    p.in_python("model.py", 30, "forward", "libc10_cuda.so", "c10::cuda::CUDAStream::query() const");
+    p.query(kStream);
+    p.in_python("model.py", 31, "forward", "libtorch_python.so", "THCPEvent_query(_object*, _object*)");
+    p.event_query(7);
+    p.in_python("model.py", 32, "forward", "libtorch_cuda.so",
+                "at::CachingHostAllocatorImpl<c10::cuda::CUDAStream>::process_events()");
+    p.event_query(8);
+  });
+  EXPECT_EQ(faults(report),
+            (Faults{"error host-poll model.py:30 forward", "error host-poll model.py:31 forward"}))
+      << text(report);
+}
+
+TEST_F(EagerStep, AStepCountedInItsNameIsOneStep) {
+  for (int pass = 7; pass < 10; ++pass) {
+    p.push("decode " + std::to_string(pass));
+    p.at("step.cpp", 21, "step");
+    p.malloc(64);
+    p.pop();
+  }
+  p.end();
+  const auto report = trace.report();
+  // The first of them is the warm-up.
+  const auto fault = only(report, "device-alloc");
+  EXPECT_EQ(fault.count, 2);
+  EXPECT_EQ(fault.details.at("region"), "decode #");
+  ASSERT_EQ(report.coverage.regions.size(), 1u);
+  EXPECT_EQ(report.coverage.regions[0].occurrences, 3u);
+  EXPECT_EQ(report.coverage.kind, "eager");
+}
+
+TEST_F(EagerStep, NumbersThatDoNotCountAreDifferentSteps) {
+  const auto regions = [&](const std::vector<std::string>& names) {
+    TraceBuilder run;
+    run.regions = {"decode*"};
+    ProcessBuilder& b = run.process();
+    for (const auto& name : names) {
+      b.push(name);
+      b.at("step.cpp", 21, "step");
+      b.malloc(64);  // every one's own warm-up
+      b.pop();
+    }
+    b.end();
+    return run.report().coverage.regions.size();
+  };
+  EXPECT_EQ(regions({"decode bs=1", "decode bs=2", "decode bs=4"}), 3u);
+  EXPECT_EQ(regions({"decode layer 0", "decode layer 1", "decode layer 0", "decode layer 1"}), 2u);
+  EXPECT_EQ(regions({"decode bs=8", "decode bs=8"}), 1u);
+  EXPECT_EQ(regions({"decode 8 of 99", "decode 9 of 99", "decode 10 of 99"}), 1u);
+}
+
 TEST_F(EagerStep, PinnedNonBlockingIsSilentAndPageableIsNot) {
   const auto report = passes([&](int) {
     p.in_python("model.py", 30, "forward");
@@ -282,6 +336,18 @@ TEST_F(ReplayStep, AboveTheBudgetIsAWarning) {
   EXPECT_EQ(report.verdict, Verdict::pass);
 }
 
+TEST_F(ReplayStep, WaitsOfAnEagerBreakAreOutsideTheBudget) {
+  const auto report = replays([&](int) {
+    p.at("decode.cpp", 30, "experts");
+    p.mark(trace::MarkOp::break_begin, "experts");
+    p.sync(kStream);
+    p.sync(kStream);
+    p.mark(trace::MarkOp::break_end);
+  });
+  EXPECT_EQ(faults(report), Faults{"note host-sync decode.cpp:30 experts"}) << text(report);
+  EXPECT_EQ(only(report, "host-sync").message, "the host waits between two replays, in an eager break");
+}
+
 TEST_F(ReplayStep, TheBudgetIsASetting) {
   trace.settings = "step_waits = 2\n";
   const auto report = replays([&](int) {
@@ -417,8 +483,30 @@ TEST_F(Healthy, CachingAllocatorInRelaxedMode) {
   silent();
 }
 
+TEST_F(Healthy, ExpandableSegments) {
+  capture_around([](ProcessBuilder& b) {
+    b.thread_mode(2);
+    b.in_python("layer.py", 15, "forward", "libc10_cuda.so",
+                "c10::cuda::CUDACachingAllocator::Native::(anonymous namespace)::ExpandableSegment::map");
+    b.call(Family::vmm, "cuMemAddressReserve");
+    b.call(Family::alloc_device, "cuMemCreate",
+           800);  // a handle type that the system refuses: it takes another
+    b.call(Family::alloc_device, "cuMemCreate");
+    b.call(Family::vmm, "cuMemMap");
+    b.call(Family::vmm, "cuMemSetAccess");
+    b.thread_mode(0);
+  });
+  silent();
+}
+
 TEST_F(Healthy, MallocAsyncBackend) {
-  capture_around([](ProcessBuilder& b) { b.on_stream(Family::alloc_async, "cudaMallocAsync", kStream); });
+  capture_around([](ProcessBuilder& b) {
+    constexpr uint64_t kPool = 0x7f0000000000, kDeviceToDevice = 3;
+    b.malloc_async(kStream, kPool, 4096);
+    auto& copy = b.copy_async(kStream, Memory::device, Memory::pageable, 4096, HostPlace::mapping);
+    copy.src = kPool;
+    copy.arg = kDeviceToDevice;
+  });
   silent();
 }
 

@@ -354,6 +354,39 @@ void ProcessBuilder::node(uint64_t graph, uint64_t node, uint32_t kind, uint64_t
   add(record, RecordType::graph_node);
 }
 
+void ProcessBuilder::copy_node(uint64_t graph, uint64_t node, uint64_t call_seq, uint64_t dst,
+                               Memory dst_memory, uint64_t src, Memory src_memory, HostPlace place,
+                               uint64_t bytes) {
+  constexpr uint32_t kCopy = 1;
+  if (call_seq != 0) {
+    trace::NodeRecord made{};
+    made.graph = graph;
+    made.node = node;
+    made.kind = kCopy;
+    made.call_seq = call_seq;
+    add(made, RecordType::node);
+  }
+  trace::GraphNodeRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.kind = kCopy;
+  record.dst = dst;
+  record.src = src;
+  record.bytes = bytes;
+  record.dst_memory = static_cast<uint8_t>(dst_memory);
+  record.src_memory = static_cast<uint8_t>(src_memory);
+  if (dst_memory != Memory::device) record.dst_place = static_cast<uint8_t>(place);
+  if (src_memory != Memory::device) record.src_place = static_cast<uint8_t>(place);
+  add(record, RecordType::graph_node);
+}
+
+CallRecord& ProcessBuilder::malloc_async(uint64_t stream, uint64_t address, uint64_t bytes) {
+  CallRecord& record = on_stream(Family::alloc_async, "cudaMallocAsync", stream);
+  record.out = address;
+  record.bytes = bytes;
+  return record;
+}
+
 void ProcessBuilder::edge(uint64_t graph, uint64_t from, uint64_t to) {
   trace::GraphEdgeRecord record{};
   record.graph = graph;

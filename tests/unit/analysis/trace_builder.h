@@ -83,6 +83,11 @@ class ProcessBuilder {
   void mark(trace::MarkOp op, const std::string& a = "", const std::string& b = "");
   void object(trace::RecordType type, trace::ObjectOp op, uint64_t object, uint64_t other, uint64_t call_seq);
   void node(uint64_t graph, uint64_t node, uint32_t kind, uint64_t call_seq, const std::string& name);
+  // A copy node with its operands; `call_seq` 0: nothing tells which call made it.
+  void copy_node(uint64_t graph, uint64_t node, uint64_t call_seq, uint64_t dst, Memory dst_memory,
+                 uint64_t src, Memory src_memory, HostPlace place, uint64_t bytes);
+  // A stream-ordered allocation at `address`.
+  CallRecord& malloc_async(uint64_t stream, uint64_t address, uint64_t bytes);
   void edge(uint64_t graph, uint64_t from, uint64_t to);
 
   // Ends the process: not called, it was killed.

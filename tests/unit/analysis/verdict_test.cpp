@@ -56,6 +56,19 @@ TEST_F(Judged, SubscribedAndDeaf) {
   inconclusive("no callback arrived after subscribing");
 }
 
+// A worker that only initialises CUDA makes no call; its library was heard in the same run.
+TEST_F(Judged, AProcessWithoutACallIsNotDeafWhenItsLibraryWasHeard) {
+  p.meta("cupti.path", "/usr/lib/libcupti.so.13");
+  ProcessBuilder& worker = trace.process(200);
+  worker.meta("cupti.path", "/usr/lib/libcupti.so.13");
+  worker.meta("cupti.proof", "");
+  worker.end();
+  healthy();
+  EXPECT_EQ(trace.report().verdict, Verdict::pass) << text(trace.report());
+  worker.meta("cupti.path", "/opt/other/libcupti.so.11");
+  inconclusive("process 200");
+}
+
 TEST_F(Judged, EventsDropped) {
   p.dropped = 12;
   healthy();

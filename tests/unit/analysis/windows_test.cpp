@@ -223,6 +223,42 @@ TEST_F(Window, RelaxedAllocationByTheUserIsAWarning) {
   expect("warning device-alloc");
 }
 
+// The push and pop of the thread's mode: a pool that grows while a capture is open, on purpose.
+TEST_F(Window, AllocationsUnderAnExchangedModeAreOneNote) {
+  begin();
+  p.thread_mode(2);
+  fault_line();
+  p.malloc(1024);
+  p.at("step.cpp", 51, "route");
+  p.malloc(2048);
+  p.thread_mode(0);
+  end_alive();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"note device-alloc step.cpp:50 route"}) << text(report);
+  EXPECT_EQ(only(report, "device-alloc").count, 2);
+  EXPECT_EQ(report.verdict, Verdict::pass);
+}
+
+TEST_F(Window, AWaitUnderAnExchangedModeIsANote) {
+  begin();
+  p.thread_mode(2);
+  fault_line();
+  p.sync(kSide);
+  p.thread_mode(0);
+  end_alive();
+  expect("note host-sync");
+}
+
+// An exchanged mode does not help against a refusal.
+TEST_F(Window, ARefusalUnderAnExchangedModeIsAnError) {
+  begin();
+  p.thread_mode(2);
+  fault_line();
+  p.sync(kStream, kUnsupported);
+  end_dead();
+  expect("error host-sync");
+}
+
 TEST_F(Window, ItemIsOneFault) {
   begin();
   p.in_python("model/moe.py", 212, "route");
@@ -347,6 +383,29 @@ TEST_F(Window, RetryAtTheSameSiteMakesItANote) {
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"note device-alloc step.cpp:50 route"}) << text(report);
   EXPECT_EQ(report.verdict, Verdict::pass);
+}
+
+// Two threads run the same code: what was under way already is no second attempt of what failed.
+TEST_F(Window, AParallelCaptureOfTheSameSiteIsNoRetry) {
+  constexpr uint64_t kThreadLocal = 1;
+  p.at("step.cpp", 10, "capture");
+  p.begin_capture(kStream, kThreadLocal);
+  p.thread(200);
+  p.begin_capture(kSide, kThreadLocal);
+  p.launch(kSide);
+  p.thread(100);
+  fault_line();
+  p.sync(kStream, kUnsupported);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kStream, 0, kCaptureInvalidated);
+  p.thread(200);
+  p.end_capture(kSide);
+  p.instantiate();
+  p.replay();
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error host-sync step.cpp:50 route"}) << text(report);
+  EXPECT_EQ(report.verdict, Verdict::fail);
 }
 
 TEST_F(Window, ACaptureThatFailsBetweenReplaysOfItsSiteStaysAnError) {
@@ -482,11 +541,11 @@ TEST_F(Window, LazyLoadInALaunchIsOneNote) {
 
 TEST_F(Window, NodesAndEdgesAreListed) {
   begin();
-  const uint64_t second = p.launch(kStream, "second").h.seq;
+  const uint64_t second = p.launch(kStream, "_Z6secondPi").h.seq;
   p.at("step.cpp", 90, "capture");
   p.end_capture(kStream, 2);
   p.node(kGraph, 0x31, 0, second - 2, "first");
-  p.node(kGraph, 0x32, 0, second, "second");
+  p.node(kGraph, 0x32, 0, second, "_Z6secondPi");
   p.edge(kGraph, 0x31, 0x32);
   p.instantiate();
   p.replay();
