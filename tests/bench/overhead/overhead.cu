@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-#include <vector>
 
 #include "detector/include/capgate/capgate.h"
 
