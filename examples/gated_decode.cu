@@ -1,11 +1,10 @@
 // A small decode loop that runs through a captured graph only behind a passing report about this very
-// program.
+// program. Prints the tokens.
 //
-//   gated_decode --trial                    capture and replay once, to be audited: capgate audit --out
-//   gate.json -- … gated_decode --gate gate.json           decode through the graph if the report allows it,
-//   else refuse gated_decode --gate gate.json --on-dirty eager      … else decode without a graph, and say so
-//
-// Prints the tokens. Ends with 2 when the gate is closed.
+//   gated_decode --trial                           capture and replay, to be audited
+//   gated_decode --gate REPORT                     decode through the graph if the report allows it,
+//                                                  else end with 2 and say why
+//   gated_decode --gate REPORT --on-dirty eager    … else decode without a graph, and say so
 #include <capgate/capgate.h>
 #include <cuda_runtime.h>
 
@@ -121,8 +120,8 @@ capgate::gate::Subject what_this_is() {
   self.mode = kMode;
   self.buckets = {kBucket};
   cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) ==
-      cudaSuccess) {  // without a GPU the report is refused all the same
+  // Where this fails the architecture is not compared, and decoding ends at its first CUDA call.
+  if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) {
     self.sm = std::to_string(properties.major * 10 + properties.minor);
   }
   return self;
