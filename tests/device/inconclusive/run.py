@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "corpus")]
 from expectations.judge import function_name
 from gpu_here import NO_GPU, has_gpu
 
-LIMIT = 120  # seconds a case
+LIMIT = 60  # seconds a case
 
 
 @dataclass
@@ -142,13 +143,20 @@ def audit(case, options, folder):
         options.capgate, "audit", "--color=never", "--out", str(report), "--trace", str(folder / "trace"), *case.audit, "--",
         *(words.get(word, word) for word in [*case.before, options.program, *case.program]),
     ]  # fmt: skip
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL, env=os.environ | case.environment
-    )
-    printed = f"$ {' '.join(command)}\n{done.stdout}{done.stderr}"
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | case.environment, start_new_session=True,
+    )  # fmt: skip
+    try:
+        out, err = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # the program as well
+        out, err = process.communicate()
+        return [f"not done after {LIMIT} s"], f"$ {' '.join(command)}\n{out}{err}"
+    printed = f"$ {' '.join(command)}\n{out}{err}"
     if not report.exists():
-        return [f"no report, exit code {done.returncode}"], printed
-    return differences(case, done.returncode, json.loads(report.read_text()), done.stderr), printed
+        return [f"no report, exit code {process.returncode}"], printed
+    return differences(case, process.returncode, json.loads(report.read_text()), err), printed
 
 
 def main():
@@ -169,10 +177,7 @@ def main():
                 continue
             folder = (options.out or Path(temporary)) / re.sub(r"\W+", "_", case.name)
             folder.mkdir(parents=True, exist_ok=True)
-            try:
-                found, printed = audit(case, options, folder)
-            except subprocess.TimeoutExpired:
-                found, printed = [f"not done after {LIMIT} s"], ""
+            found, printed = audit(case, options, folder)
             failed += bool(found)
             print(f"{'FAILED' if found else 'ok    '} {case.name}", flush=True)
             if found:
