@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.."
 build=${1:-build/release}
 out=${2:-$(mktemp -d)}
-mkdir -p "$out" || exit 2
 lib=$PWD/$build/lib/libcapgate_preload.so
 dump=$PWD/$build/bin/capgate-trace-dump
 [ -f "$lib" ] || { echo "preload_smoke: $lib is missing: build capgate_preload first" >&2; exit 2; }
