@@ -88,6 +88,15 @@ Place Places::make(uint32_t native_stack, uint32_t python_stack, std::string_vie
       place.location.function = frame.module + '!' + frame.function;
   }
   place.site = site_of(place);
+  // How an interpreter runs Python is nobody's question; a program that embeds one keeps its own frames.
+  const auto around = static_cast<std::ptrdiff_t>((split - native.begin()) + python.size());
+  if (!python.empty())
+    place.frames.erase(std::remove_if(place.frames.begin() + around, place.frames.end(),
+                                      [&](const Frame& frame) {
+                                        return !reports::is_user_frame(frame, settings_) ||
+                                               (frame.file.empty() && frame.function.starts_with('+'));
+                                      }),
+                       place.frames.end());
   return place;
 }
 

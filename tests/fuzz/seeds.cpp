@@ -31,6 +31,9 @@ void fill(TraceBuilder& trace) {
   p.end_capture(kStream, 2);
   p.node(kGraph, 1, 0, seq, "k");
   p.node(kGraph, 2, 1, seq, "");
+  p.node(kGraph, 3, 0, seq, "_ZN2at6native6kernelILi4EfEEvT0_Pf");
+  p.malloc_async(kStream, 0x70000000, 4096);
+  p.copy_node(kGraph, 4, seq, 0x70000000, Memory::device, 0x7ffc0000, Memory::pageable, HostPlace::stack, 32);
   p.edge(kGraph, 1, 2);
   p.instantiate();
   p.replay();
