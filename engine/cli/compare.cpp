@@ -30,8 +30,8 @@ bool show(const CaseReport& r) {
 
 void add_compare(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<GoldenOptions>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "Steps of the CPU reference against golden data, component by component.");
+  CLI::App* command =
+      app.add_subcommand("compare", "Steps of an engine against golden data, component by component.");
   add_golden_options(*command, *options);
   command->callback([options, &exit_code] {
     const auto good = run_golden(*options, show);

@@ -9,22 +9,14 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/open_model.h"
-#include "engine/model/sampling.h"
+#include "engine/cli/devices.h"
+#include "engine/cli/generate_options.h"
 #include "engine/reference/model.h"
 
 namespace dsv4::cli {
 namespace {
 
-struct Options {
-  std::string model, device = "cpu";
-  std::vector<int> prompt;
-  int max_tokens = 0;
-  bool ignore_eos = false;
-  Sampling sampling;
-};
-
-capgate::Result<void> generate(const Options& options) {
+capgate::Result<void> generate(const GenerateOptions& options) {
   using capgate::Error;
   auto model = open_model(options.model);
   if (!model) return Error{model.error()};
@@ -37,6 +29,10 @@ capgate::Result<void> generate(const Options& options) {
   if (positions > config.max_positions)
     return Error{fmt::format("{} tokens of prompt and {} new ones are more than the model's {} positions",
                              options.prompt.size(), options.max_tokens, config.max_positions)};
+
+#ifdef DSV4_CUDA
+  if (options.device == "cuda") return generate_cuda(options, *model);
+#endif
 
   reference::Model<float> engine(config, model->weights, 1, static_cast<int>(positions));
   std::vector<float> logits(static_cast<std::size_t>(config.vocab_size));
@@ -61,7 +57,7 @@ capgate::Result<void> generate(const Options& options) {
 }  // namespace
 
 void add_generate(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   CLI::App* command =
       app.add_subcommand("generate", "Continue a prompt; prints the new token ids on one line.");
   command->add_option("--model", options->model, "Directory with config.json and safetensors files")
@@ -82,8 +78,7 @@ void add_generate(CLI::App& app, int& exit_code) {
                    "Sample from the k most likely tokens; 0: from all (default)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", options->sampling.seed, "Of the sampling (default 0)");
-  command->add_option("--device", options->device, "Where to run (default: cpu)")
-      ->check(CLI::IsMember({"cpu"}));
+  add_device_option(*command, options->device);
   command->callback([options, &exit_code] {
     const auto done = generate(*options);
     if (done) return;

@@ -13,7 +13,7 @@ class App;
 namespace dsv4::cli {
 
 struct GoldenOptions {
-  std::string file, one_case, precision = "float";
+  std::string file, one_case, precision = "float", device = "cpu";
 };
 
 void add_golden_options(CLI::App& command, GoldenOptions& options);

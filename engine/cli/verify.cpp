@@ -32,7 +32,7 @@ bool show(const CaseReport& r) {
 
 void add_verify(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<GoldenOptions>();
-  CLI::App* command = app.add_subcommand("verify", "Check the CPU reference against golden data.");
+  CLI::App* command = app.add_subcommand("verify", "Check an engine against golden data.");
   add_golden_options(*command, *options);
   command->callback([options, &exit_code] {
     const auto good = run_golden(*options, show);

@@ -59,15 +59,38 @@ class GoldenChoices {
   std::map<std::pair<ChoiceSite::Kind, int>, GoldenArray<std::int32_t>> arrays_;
 };
 
+template <class T>
+class ReferenceEngine final : public TestedEngine<T> {
+ public:
+  ReferenceEngine(const ModelConfig& config, const ModelWeights& weights, int rows, int max_positions)
+      : model_(config, weights, rows, max_positions) {}
+  Result<void> step(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                    std::span<T> logits, const Probe<T>* probe) override {
+    model_.step(ids, positions, logits, probe);
+    return {};
+  }
+
+ private:
+  Model<T> model_;
+};
+
+template <class T>
+EngineFactory<T> reference_engine() {
+  return [](const ModelConfig& config, const ModelWeights& weights, int rows,
+            int max_positions) -> Result<std::unique_ptr<TestedEngine<T>>> {
+    return std::unique_ptr<TestedEngine<T>>(new ReferenceEngine<T>(config, weights, rows, max_positions));
+  };
+}
+
 // The model under test in T and the judge in double, fed alike and made to take the golden choices. A row
 // whose golden data is not to be asked (padding) chooses for itself.
 template <class T>
 class Pair {
  public:
   Pair(const ModelConfig& config, const ModelWeights& weights, int rows, int positions,
-       const GoldenChoices& choices)
+       const GoldenChoices& choices, std::unique_ptr<TestedEngine<T>> tested)
       : choices_(choices),
-        tested_(config, weights, rows, positions),
+        tested_(std::move(tested)),
         exact_(config, weights, rows, positions),
         exact_logits_(static_cast<std::size_t>(rows) * config.vocab_size),
         live_(static_cast<std::size_t>(rows)) {
@@ -85,12 +108,12 @@ class Pair {
     };
   }
 
-  void step(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-            const std::vector<bool>& live, std::span<T> logits) {
+  Result<void> step(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                    const std::vector<bool>& live, std::span<T> logits) {
     live_ = live;
     judge_.next_step();
     exact_.step(ids, positions, exact_logits_, &exact_probe_);
-    tested_.step(ids, positions, logits, &probe);
+    return tested_->step(ids, positions, logits, &probe);
   }
 
   std::span<const double> exact_logits() const { return exact_logits_; }
@@ -99,7 +122,7 @@ class Pair {
 
  private:
   const GoldenChoices& choices_;
-  Model<T> tested_;
+  std::unique_ptr<TestedEngine<T>> tested_;
   Model<double> exact_;
   Probe<double> exact_probe_;
   std::vector<double> exact_logits_;
@@ -135,7 +158,7 @@ double root_mean_square(std::span<const float> values) {
 
 template <class T>
 Result<void> teacher_forced(const GoldenFile& golden, const GoldenCase& c, const ModelWeights& weights,
-                            CaseReport& report) {
+                            const EngineFactory<T>& factory, CaseReport& report) {
   auto tokens = golden.integers(c, "tokens");
   auto logits = golden.floats(c, "logits");
   auto choices = GoldenChoices::load(golden, c, "", c.length);
@@ -151,7 +174,9 @@ Result<void> teacher_forced(const GoldenFile& golden, const GoldenCase& c, const
       return Error{fmt::format("golden case {}: token {}", c.name, id)};
 
   const double spread = standard_deviation(logits->values);
-  Pair<T> pair(c.config, weights, c.rows, c.length, *choices);
+  auto tested = factory(c.config, weights, c.rows, c.length);
+  if (!tested) return Error{tested.error()};
+  Pair<T> pair(c.config, weights, c.rows, c.length, *choices, std::move(*tested));
   int observed_position = -1;
   pair.probe.activation = [&](std::string_view name, int row, std::span<const T> values) {
     if (row != c.rows - 1 || observed_position < 0) return;
@@ -174,7 +199,7 @@ Result<void> teacher_forced(const GoldenFile& golden, const GoldenCase& c, const
     }
     const int last = step - kStagger * (c.rows - 1);
     observed_position = std::ranges::count(c.observed, last) ? last : -1;
-    pair.step(ids, positions, live, out);
+    if (auto ok = pair.step(ids, positions, live, out); !ok) return ok;
     for (int row = 0; row < c.rows; ++row) {
       if (!live[row]) continue;
       ++report.tokens;
@@ -206,7 +231,7 @@ Result<void> teacher_forced(const GoldenFile& golden, const GoldenCase& c, const
 template <class T>
 Result<void> greedy(const GoldenFile& golden, const GoldenCase& c, const ModelWeights& weights,
                     int prompt_length, const std::string& tokens_name, bool with_choices,
-                    CaseReport& report) {
+                    const EngineFactory<T>& factory, CaseReport& report) {
   auto prompt = golden.integers(c, "tokens");
   auto expected = golden.integers(c, tokens_name);
   if (!prompt) return Error{prompt.error()};
@@ -223,7 +248,9 @@ Result<void> greedy(const GoldenFile& golden, const GoldenCase& c, const ModelWe
     checkpoints = golden.floats(c, "long/logits");
     if (!checkpoints) return Error{checkpoints.error()};
   }
-  Pair<T> pair(c.config, weights, 1, positions, choices);
+  auto tested = factory(c.config, weights, 1, positions);
+  if (!tested) return Error{tested.error()};
+  Pair<T> pair(c.config, weights, 1, positions, choices, std::move(*tested));
   std::vector<T> logits(static_cast<std::size_t>(c.config.vocab_size));
   for (int position = 0; position < positions - 1; ++position) {
     const int made = position - prompt_length;  // index of the golden token that is fed now
@@ -231,7 +258,7 @@ Result<void> greedy(const GoldenFile& golden, const GoldenCase& c, const ModelWe
     if (id < 0 || id >= c.config.vocab_size)
       return Error{fmt::format("golden case {}: token {}", c.name, id)};
     const std::int32_t at = position;
-    pair.step(std::span(&id, 1), std::span(&at, 1), {with_choices}, logits);
+    if (auto ok = pair.step(std::span(&id, 1), std::span(&at, 1), {with_choices}, logits); !ok) return ok;
     if (made + 1 < 0) continue;
     const auto best = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
     const int golden_best = expected->values[made + 1];
@@ -260,19 +287,20 @@ Result<void> greedy(const GoldenFile& golden, const GoldenCase& c, const ModelWe
 }
 
 template <class T>
-Result<CaseReport> run(const GoldenFile& golden, const GoldenCase& c) {
+Result<CaseReport> run(const GoldenFile& golden, const GoldenCase& c, const EngineFactory<T>& factory) {
   const GeneratedTensors tensors(c.config, c.seed, c.storage);
   auto weights = bind_weights(c.config, tensors);
   if (!weights) return Error{weights.error()};
   CaseReport report;
   report.name = c.name;
-  if (auto ok = teacher_forced<T>(golden, c, *weights, report); !ok) return Error{ok.error()};
+  if (auto ok = teacher_forced<T>(golden, c, *weights, factory, report); !ok) return Error{ok.error()};
   for (const int length : c.prompts)
-    if (auto ok = greedy<T>(golden, c, *weights, length, fmt::format("greedy/{}", length), false, report);
+    if (auto ok =
+            greedy<T>(golden, c, *weights, length, fmt::format("greedy/{}", length), false, factory, report);
         !ok)
       return Error{ok.error()};
   if (c.long_prompt > 0)
-    if (auto ok = greedy<T>(golden, c, *weights, c.long_prompt, "long/tokens", true, report); !ok)
+    if (auto ok = greedy<T>(golden, c, *weights, c.long_prompt, "long/tokens", true, factory, report); !ok)
       return Error{ok.error()};
   return report;
 }
@@ -284,7 +312,13 @@ bool CaseReport::components_agree() const {
 }
 
 Result<CaseReport> verify_case(const GoldenFile& golden, const GoldenCase& c, Precision precision) {
-  return precision == Precision::kFloat ? run<float>(golden, c) : run<double>(golden, c);
+  return precision == Precision::kFloat ? run<float>(golden, c, reference_engine<float>())
+                                        : run<double>(golden, c, reference_engine<double>());
+}
+
+Result<CaseReport> verify_case(const GoldenFile& golden, const GoldenCase& c,
+                               const EngineFactory<float>& engine) {
+  return run<float>(golden, c, engine);
 }
 
 }  // namespace dsv4

@@ -1,4 +1,4 @@
-// The CPU reference against a golden case.
+// An engine against a golden case.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "engine/verify/choice_judge.h"
 #include "engine/verify/golden_file.h"
+#include "engine/verify/tested_engine.h"
 
 namespace dsv4 {
 
@@ -41,6 +42,10 @@ enum class Precision { kFloat, kDouble };
 // Feeds the case's tokens to all rows, each starting a few steps after the one before it, so that the rows of
 // a step are at different positions; then repeats the greedy runs. Choices are judged by a double-precision
 // run beside it.
+// The engine is the CPU reference.
 capgate::Result<CaseReport> verify_case(const GoldenFile& golden, const GoldenCase& c, Precision precision);
+// Any other.
+capgate::Result<CaseReport> verify_case(const GoldenFile& golden, const GoldenCase& c,
+                                        const EngineFactory<float>& engine);
 
 }  // namespace dsv4

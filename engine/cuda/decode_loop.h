@@ -1,0 +1,49 @@
+// The decode loop: a prompt and its continuation for every row, all through the one step. The host learns
+// each token a step late, from a pinned ring, after an event; by then the next step is already under way.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/cuda/engine.h"
+#include "engine/cuda/step_graphs.h"
+#include "engine/model/sampling.h"
+
+namespace dsv4::cuda {
+
+struct Request {
+  std::vector<int> prompt;  // at least one token
+  int max_tokens = 1;       // new ones; prompt and new ones fit the engine's positions
+  bool ignore_eos = false;
+  Sampling sampling;
+};
+
+class DecodeLoop {
+ public:
+  // `graphs`: replay these; null: run the step itself each time. Both must outlive the loop.
+  static capgate::Result<std::unique_ptr<DecodeLoop>> create(Engine& engine, const StepGraphs* graphs);
+  ~DecodeLoop();
+  DecodeLoop(const DecodeLoop&) = delete;
+  DecodeLoop& operator=(const DecodeLoop&) = delete;
+
+  // At most as many requests as the engine has rows; the rest of the bucket is padding. Calls
+  // on_token(row, token) for each new token in order, without stop tokens.
+  capgate::Result<void> run(const std::vector<Request>& requests, int bucket,
+                            const std::function<void(int, int)>& on_token);
+
+ private:
+  static constexpr int kSlots = 4;
+
+  explicit DecodeLoop(Engine& engine, const StepGraphs* graphs) : engine_(engine), graphs_(graphs) {}
+  capgate::Result<void> make();
+  capgate::Result<void> start(const std::vector<Request>& requests);
+  cudaError_t enqueue(int bucket, int slot);
+
+  Engine& engine_;
+  const StepGraphs* graphs_;
+  int* tokens_ = nullptr;  // pinned, [kSlots, rows]
+  cudaEvent_t ready_[kSlots] = {};
+};
+
+}  // namespace dsv4::cuda

@@ -1,0 +1,175 @@
+#include "engine/cuda/device_weights.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "engine/cuda/status.h"
+#include "engine/reference/rope_table.h"
+
+namespace dsv4::cuda {
+namespace {
+
+using capgate::Error;
+using capgate::Result;
+using kernels::ExpertMatrices;
+using kernels::Matrix;
+
+kernels::Format format_of(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::kF32:
+      return kernels::Format::kF32;
+    case WeightFormat::kBf16:
+      return kernels::Format::kBf16;
+    case WeightFormat::kF16:
+      return kernels::Format::kF16;
+    case WeightFormat::kFp8Block:
+      return kernels::Format::kFp8Block;
+    case WeightFormat::kFp4Row:
+      return kernels::Format::kFp4Row;
+  }
+  return kernels::Format::kF32;
+}
+
+class Uploader {
+ public:
+  Uploader(DeviceMemory& memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
+
+  Matrix matrix(const WeightMatrix& w) { return experts(std::span(&w, 1)).first; }
+
+  // Matrices of one shape and format, packed.
+  ExpertMatrices experts(std::span<const WeightMatrix> all) {
+    const WeightMatrix& w = all.front();
+    ExpertMatrices out;
+    out.first = {nullptr, nullptr, w.rows, w.cols, format_of(w.format), w.scale_is_f32};
+    out.data_stride = kernels::data_bytes(out.first.format, w.rows, w.cols);
+    out.scale_stride = kernels::scale_bytes(out.first.format, w.scale_is_f32, w.rows, w.cols);
+    const auto count = static_cast<std::int64_t>(all.size());
+    auto* data = memory_.take<std::byte>(out.data_stride * count);
+    auto* scale = memory_.take<std::byte>(out.scale_stride * count);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].format != w.format || all[i].scale_is_f32 != w.scale_is_f32) mixed_ = true;
+      if (mixed_ || data == nullptr) return out;
+      const auto n = static_cast<std::int64_t>(i);
+      memory_.fill(data + n * out.data_stride, all[i].data, static_cast<std::size_t>(out.data_stride),
+                   stream_);
+      if (scale != nullptr)
+        memory_.fill(scale + n * out.scale_stride, all[i].scale, static_cast<std::size_t>(out.scale_stride),
+                     stream_);
+    }
+    out.first.data = data;
+    out.first.scale = scale;
+    return out;
+  }
+
+  const float* floats(const WeightMatrix& w) { return floats(w.decode_all<float>()); }
+  const float* floats(const std::vector<float>& v) {
+    return memory_.copy(v.data(), static_cast<std::int64_t>(v.size()), stream_);
+  }
+
+  const int* table(const HashTable& t, int vocab) {
+    std::vector<int> experts;
+    for (int token = 0; token < vocab; ++token)
+      for (int slot = 0; slot < t.k; ++slot) experts.push_back(t.expert(token, slot));
+    return memory_.copy(experts.data(), static_cast<std::int64_t>(experts.size()), stream_);
+  }
+
+  DeviceSite site(const HyperConnectionWeights& w) { return {matrix(w.fn), floats(w.base), floats(w.scale)}; }
+  DeviceCompressor compressor(const CompressorWeights& w) {
+    return {matrix(w.kv), matrix(w.gate), floats(w.ape), floats(w.norm)};
+  }
+
+  bool mixed() const { return mixed_; }
+
+ private:
+  DeviceMemory& memory_;
+  cudaStream_t stream_;
+  bool mixed_ = false;
+};
+
+DeviceLayer upload_layer(const ModelConfig& c, int index, const LayerWeights& w, Uploader& up) {
+  DeviceLayer out;
+  out.type = c.layer_types[index];
+  out.attn_norm = up.floats(w.attn_norm);
+  out.ffn_norm = up.floats(w.ffn_norm);
+  out.q_norm = up.floats(w.q_norm);
+  out.kv_norm = up.floats(w.kv_norm);
+  out.sink = up.floats(w.attn_sink);
+  out.attn_hc = up.site(w.attn_hc);
+  out.ffn_hc = up.site(w.ffn_hc);
+  out.wq_a = up.matrix(w.wq_a);
+  out.wq_b = up.matrix(w.wq_b);
+  out.wkv = up.matrix(w.wkv);
+  out.wo_a = up.matrix(w.wo_a);
+  out.wo_b = up.matrix(w.wo_b);
+  if (out.type != LayerType::kSliding) out.compressor = up.compressor(w.compressor);
+  if (out.type == LayerType::kCsa) {
+    out.index_wq_b = up.matrix(w.indexer.wq_b);
+    out.index_weights = up.matrix(w.indexer.weights_proj);
+    out.index_compressor = up.compressor(w.indexer.compressor);
+  }
+  out.gate = up.matrix(w.gate);
+  if (c.hash_layers[index])
+    out.table = up.table(w.tid2eid, c.vocab_size);
+  else
+    out.gate_bias = up.floats(w.gate_bias);
+  std::vector<WeightMatrix> w1, w2, w3;
+  for (const ExpertWeights& e : w.experts) {
+    w1.push_back(e.w1);
+    w2.push_back(e.w2);
+    w3.push_back(e.w3);
+  }
+  out.w1 = up.experts(w1);
+  out.w2 = up.experts(w2);
+  out.w3 = up.experts(w3);
+  out.shared_w1 = up.experts(std::span(&w.shared.w1, 1));
+  out.shared_w2 = up.experts(std::span(&w.shared.w2, 1));
+  out.shared_w3 = up.experts(std::span(&w.shared.w3, 1));
+  return out;
+}
+
+double bytes_of(const Matrix& m) {
+  return static_cast<double>(kernels::data_bytes(m.format, m.rows, m.cols) +
+                             kernels::scale_bytes(m.format, m.scale_is_f32, m.rows, m.cols));
+}
+
+}  // namespace
+
+Result<DeviceWeights> upload_weights(const ModelConfig& config, const ModelWeights& weights,
+                                     DeviceMemory& memory, cudaStream_t stream) {
+  Uploader up(memory, stream);
+  DeviceWeights out;
+  out.embed = up.matrix(weights.embed);
+  out.head = up.matrix(weights.head);
+  out.norm = up.floats(weights.norm);
+  out.hc_head = up.site(weights.hc_head);
+  const auto table = [&](LayerType type) {
+    const auto exact = rope_frequencies(config, type);
+    return up.floats(std::vector<float>(exact.begin(), exact.end()));
+  };
+  out.plain_frequencies = table(LayerType::kSliding);
+  out.compress_frequencies = table(LayerType::kHca);
+  for (int i = 0; i < config.num_layers(); ++i) {
+    out.layers.push_back(upload_layer(config, i, weights.layers[static_cast<std::size_t>(i)], up));
+    if (up.mixed()) return Error{fmt::format("layer {} has experts of different formats", i)};
+  }
+  if (auto ok = memory.state(); !ok) return Error{ok.error()};
+  if (auto ok = done(cudaStreamSynchronize(stream), "copying the weights to the device"); !ok)
+    return Error{ok.error()};
+  return out;
+}
+
+double weight_bytes_per_token(const ModelConfig& config, const DeviceWeights& weights) {
+  double bytes = bytes_of(weights.head) + bytes_of(weights.hc_head.fn);
+  for (const DeviceLayer& l : weights.layers) {
+    for (const Matrix& m :
+         {l.attn_hc.fn, l.ffn_hc.fn, l.wq_a, l.wq_b, l.wkv, l.wo_a, l.wo_b, l.index_wq_b, l.index_weights,
+          l.gate, l.compressor.kv, l.compressor.gate, l.index_compressor.kv, l.index_compressor.gate,
+          l.shared_w1.first, l.shared_w2.first, l.shared_w3.first})
+      bytes += bytes_of(m);
+    bytes += config.experts_per_token * (bytes_of(l.w1.first) + bytes_of(l.w2.first) + bytes_of(l.w3.first));
+  }
+  return bytes;
+}
+
+}  // namespace dsv4::cuda

@@ -1,0 +1,55 @@
+// A model on one device, ready to step: weights, state and every buffer made once.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <optional>
+
+#include "engine/cuda/step.h"
+
+namespace dsv4::cuda {
+
+struct EngineOptions {
+  int rows = 1;
+  int max_positions = 1;
+  int prompt_capacity = 1;
+  bool recording = false;  // room for copies of every component, and for forced choices
+};
+
+class Engine {
+ public:
+  // On the current device. `weights` are not needed afterwards.
+  static capgate::Result<std::unique_ptr<Engine>> create(const ModelConfig& config,
+                                                         const ModelWeights& weights,
+                                                         const EngineOptions& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const Step& step() const { return step_; }
+  cudaStream_t stream() const { return stream_; }
+  Recording* recording() { return recording_ ? &*recording_ : nullptr; }
+  std::uint64_t weight_bytes() const { return weight_memory_.total(); }
+  std::uint64_t state_bytes() const { return state_memory_.total(); }
+  // Every byte of state, activations and inputs becomes 0xFF: NaN as a float, -1 as an integer. The inputs
+  // must be set anew.
+  capgate::Result<void> poison();
+
+ private:
+  Engine() = default;
+  capgate::Result<void> make(const ModelConfig& config, const ModelWeights& weights,
+                             const EngineOptions& options);
+  void make_state(const EngineOptions& options);
+  void make_activations(const EngineOptions& options);
+
+  cudaStream_t stream_ = nullptr;
+  DeviceMemory weight_memory_, state_memory_;
+  std::optional<Recording> recording_;
+  Step step_;
+};
+
+// "no CUDA device" and the like, or nothing wrong.
+capgate::Result<void> device_ready();
+
+}  // namespace dsv4::cuda

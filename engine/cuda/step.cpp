@@ -1,0 +1,302 @@
+#include "engine/cuda/step.h"
+
+#include <capgate/capgate.h>
+
+#include <cmath>
+
+#include "engine/model/components.h"
+#include "kernels/attention.h"
+#include "kernels/compressor.h"
+#include "kernels/embedding.h"
+#include "kernels/experts.h"
+#include "kernels/gemv.h"
+#include "kernels/hyper_connection.h"
+#include "kernels/norm_rope.h"
+#include "kernels/router.h"
+
+namespace dsv4::cuda {
+namespace {
+
+using kernels::GemvTasks;
+using kernels::Matrix;
+
+// One step on its way to the stream.
+class Enqueue {
+ public:
+  Enqueue(const Step& step, int batch, cudaStream_t stream, Recording* recording)
+      : s_(step), c_(step.config), a_(step.a), batch_(batch), stream_(stream), recording_(recording) {}
+
+  void all() {
+    const int n = c_.hc_mult, d = c_.hidden_size;
+    kernels::embed(stream_, s_.weights.embed, s_.ids, a_.streams, n, batch_);
+    see_embedding();
+    for (layer_ = 0; layer_ < c_.num_layers(); ++layer_) {
+      const DeviceLayer& w = s_.weights.layers[static_cast<std::size_t>(layer_)];
+      const LayerState& state = s_.state[static_cast<std::size_t>(layer_)];
+      site(w.attn_hc, w.attn_norm, false);
+      see(component::kAttnPost, a_.post, n);
+      see(component::kAttnComb, a_.comb, n * n);
+      see(component::kAttnCollapsed, a_.collapsed, d);
+      see(component::kAttnNorm, a_.normed, d);
+      attention(w, state);
+      kernels::hyper_connection_expand(stream_, a_.streams, a_.attn_out, a_.post, a_.comb, n, d, batch_);
+      see(component::kAttnStreams, a_.streams, n * d);
+
+      site(w.ffn_hc, w.ffn_norm, false);
+      see(component::kFfnPost, a_.post, n);
+      see(component::kFfnComb, a_.comb, n * n);
+      see(component::kFfnCollapsed, a_.collapsed, d);
+      see(component::kFfnNorm, a_.normed, d);
+      experts(w, state);
+      kernels::hyper_connection_expand(stream_, a_.streams, a_.ffn_out, a_.post, a_.comb, n, d, batch_);
+      see(component::kStreams, a_.streams, n * d);
+    }
+    layer_ = -1;
+    site(s_.weights.hc_head, s_.weights.norm, true);
+    see(component::kHeadCollapsed, a_.collapsed, d);
+    see(component::kFinalNorm, a_.normed, d);
+    project(s_.weights.head, a_.normed, d, a_.logits);
+    see(component::kLogits, a_.logits, c_.vocab_size);
+    kernels::next_token(stream_,
+                        {a_.logits, s_.sampling, c_.vocab_size, s_.prompt, s_.prompt_length,
+                         s_.prompt_capacity, s_.max_positions, s_.ids, s_.positions, s_.sampled},
+                        batch_);
+  }
+
+ private:
+  static kernels::GemvTask task(const Matrix& w, const float* x, int x_stride, float* y) {
+    kernels::GemvTask t;
+    t.w = w;
+    t.x = x;
+    t.x_stride = x_stride;
+    t.y = y;
+    t.y_stride = w.rows;
+    return t;
+  }
+
+  void project(const Matrix& w, const float* x, int x_stride, float* y) {
+    GemvTasks tasks;
+    tasks.add(task(w, x, x_stride, y));
+    kernels::gemv(stream_, tasks, batch_);
+  }
+
+  void site(const DeviceSite& w, const float* norm, bool head) {
+    const int n = c_.hc_mult, d = c_.hidden_size;
+    project(w.fn, a_.streams, n * d, a_.mix);
+    kernels::HyperConnectionSite args{};
+    args.streams = a_.streams;
+    args.logits = a_.mix;
+    args.base = w.base;
+    args.scale = w.scale;
+    args.norm = norm;
+    args.post = head ? nullptr : a_.post;
+    args.comb = head ? nullptr : a_.comb;
+    args.collapsed = a_.collapsed;
+    args.normed = a_.normed;
+    args.n = n;
+    args.d = d;
+    args.sinkhorn_iterations = c_.hc_sinkhorn_iters;
+    args.hc_eps = static_cast<float>(c_.hc_eps);
+    args.rms_eps = static_cast<float>(c_.rms_norm_eps);
+    kernels::hyper_connection_site(stream_, args, batch_);
+  }
+
+  kernels::NormRope norm_rope(const float* in, float* out, int heads, int dim) const {
+    kernels::NormRope args{};
+    args.in = in;
+    args.out = out;
+    args.heads = heads;
+    args.dim = dim;
+    args.normalise = true;
+    args.pairs = c_.rope_dim / 2;
+    args.positions = s_.positions;
+    args.eps = static_cast<float>(c_.rms_norm_eps);
+    return args;
+  }
+
+  void compress(const DeviceCompressor& w, const CompressorState& state, const float* kv, const float* gate) {
+    kernels::Compressor args{};
+    args.kv = kv;
+    args.gate = gate;
+    args.ape = w.ape;
+    args.norm = w.norm;
+    args.kv_ring = state.kv_ring;
+    args.gate_ring = state.gate_ring;
+    args.entries = state.entries;
+    args.ratio = state.shape.ratio;
+    args.ring = state.shape.ring;
+    args.width = state.shape.width;
+    args.dim = state.shape.dim;
+    args.max_entries = state.shape.max_entries;
+    args.overlap = state.shape.overlap;
+    args.frequencies = s_.weights.compress_frequencies;
+    args.pairs = c_.rope_dim / 2;
+    args.positions = s_.positions;
+    args.eps = static_cast<float>(c_.rms_norm_eps);
+    kernels::compress(stream_, args, batch_);
+  }
+
+  void attention(const DeviceLayer& w, const LayerState& state) {
+    const bool compressed = w.type != LayerType::kSliding, indexed = w.type == LayerType::kCsa;
+    const int d = c_.hidden_size, dim = c_.head_dim;
+    const float* frequencies = compressed ? s_.weights.compress_frequencies : s_.weights.plain_frequencies;
+
+    GemvTasks from_x;
+    from_x.add(task(w.wq_a, a_.normed, d, a_.q_residual));
+    from_x.add(task(w.wkv, a_.normed, d, a_.kv));
+    if (compressed) {
+      from_x.add(task(w.compressor.kv, a_.normed, d, a_.compressor_kv));
+      from_x.add(task(w.compressor.gate, a_.normed, d, a_.compressor_gate));
+    }
+    if (indexed) {
+      from_x.add(task(w.index_compressor.kv, a_.normed, d, a_.index_kv));
+      from_x.add(task(w.index_compressor.gate, a_.normed, d, a_.index_gate));
+      from_x.add(task(w.index_weights, a_.normed, d, a_.index_weights));
+      from_x.task[from_x.count - 1].factor = 1.0f / std::sqrt(static_cast<float>(c_.index_heads));
+    }
+    kernels::gemv(stream_, from_x, batch_);
+
+    kernels::NormRope residual = norm_rope(a_.q_residual, a_.q_residual, 1, c_.q_lora_rank);
+    residual.weight = w.q_norm;
+    kernels::norm_rope(stream_, residual, batch_);
+    see(component::kQResidual, a_.q_residual, c_.q_lora_rank);
+
+    GemvTasks from_residual;
+    from_residual.add(task(w.wq_b, a_.q_residual, c_.q_lora_rank, a_.q));
+    if (indexed) from_residual.add(task(w.index_wq_b, a_.q_residual, c_.q_lora_rank, a_.index_query));
+    kernels::gemv(stream_, from_residual, batch_);
+
+    kernels::NormRope query = norm_rope(a_.q, a_.q, c_.num_heads, dim);
+    query.frequencies = frequencies;
+    kernels::norm_rope(stream_, query, batch_);
+    see(component::kQ, a_.q, c_.num_heads * dim);
+
+    kernels::NormRope key = norm_rope(a_.kv, a_.kv, 1, dim);
+    key.weight = w.kv_norm;
+    key.frequencies = frequencies;
+    key.window = state.window;
+    key.window_slots = c_.sliding_window;
+    kernels::norm_rope(stream_, key, batch_);
+    see(component::kKv, a_.kv, dim);
+
+    if (compressed) {
+      compress(w.compressor, state.compressor, a_.compressor_kv, a_.compressor_gate);
+      see(component::kEntry, state.compressor.entries,
+          static_cast<int>(state.compressor.shape.entries_size()));
+    }
+    if (indexed) choose_entries(w, state);
+
+    kernels::Attention args{};
+    args.q = a_.q;
+    args.sink = w.sink;
+    args.window = state.window;
+    args.window_slots = c_.sliding_window;
+    args.entries = state.compressor.entries;
+    args.max_entries = state.compressor.shape.max_entries;
+    args.ratio = state.compressor.shape.ratio;
+    args.chosen = indexed ? a_.chosen_entries : nullptr;
+    args.width = c_.index_topk;
+    args.out = a_.context;
+    args.heads = c_.num_heads;
+    args.dim = dim;
+    args.frequencies = frequencies;
+    args.pairs = c_.rope_dim / 2;
+    args.positions = s_.positions;
+    kernels::attend(stream_, args, batch_);
+    see(component::kContext, a_.context, c_.num_heads * dim);
+
+    GemvTasks grouped;
+    grouped.add(task(w.wo_a, a_.context, c_.num_heads * dim, a_.output_a));
+    grouped.task[0].rows_per_group = c_.o_lora_rank;
+    kernels::gemv(stream_, grouped, batch_);
+    see(component::kOutputA, a_.output_a, c_.o_groups * c_.o_lora_rank);
+    project(w.wo_b, a_.output_a, c_.o_groups * c_.o_lora_rank, a_.attn_out);
+    see(component::kAttnOut, a_.attn_out, d);
+  }
+
+  void choose_entries(const DeviceLayer& w, const LayerState& state) {
+    const CompressorState& keys = state.index_compressor;
+    compress(w.index_compressor, keys, a_.index_kv, a_.index_gate);
+    see(component::kIndexKey, keys.entries, static_cast<int>(keys.shape.entries_size()));
+    kernels::NormRope query = norm_rope(a_.index_query, a_.index_query, c_.index_heads, c_.index_head_dim);
+    query.normalise = false;
+    query.frequencies = s_.weights.compress_frequencies;
+    kernels::norm_rope(stream_, query, batch_);
+    see(component::kIndexQuery, a_.index_query, c_.index_heads * c_.index_head_dim);
+    see(component::kIndexWeights, a_.index_weights, c_.index_heads);
+    kernels::index_scores(stream_,
+                          {a_.index_query, a_.index_weights, keys.entries, a_.index_scores, c_.index_heads,
+                           c_.index_head_dim, keys.shape.max_entries, keys.shape.ratio, s_.positions},
+                          batch_);
+    see(component::kIndexScores, a_.index_scores, keys.shape.max_entries);
+    kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio, s_.positions,
+                            c_.index_topk, a_.chosen_entries, state.forced_entries, batch_);
+    see(kChosenEntries, a_.chosen_entries, c_.index_topk);
+  }
+
+  void experts(const DeviceLayer& w, const LayerState& state) {
+    const int d = c_.hidden_size, k = c_.experts_per_token, size = c_.expert_size;
+    project(w.gate, a_.normed, d, a_.router_logits);
+    kernels::Router router{};
+    router.logits = a_.router_logits;
+    router.bias = w.gate_bias;
+    router.table = w.table;
+    router.ids = s_.ids;
+    router.scores = a_.router_scores;
+    router.biased = a_.router_biased;
+    router.chosen = a_.chosen_experts;
+    router.shares = a_.shares;
+    router.experts = c_.num_experts;
+    router.k = k;
+    router.scaling = static_cast<float>(c_.routed_scaling);
+    router.forced = state.forced_experts;
+    kernels::route(stream_, router, batch_);
+    see(component::kRouterScores, a_.router_scores, c_.num_experts);
+    if (w.table == nullptr) see(kBiasedScores, a_.router_biased, c_.num_experts);
+    see(kChosenExperts, a_.chosen_experts, k);
+    see(kShares, a_.shares, k);
+
+    const auto limit = static_cast<float>(c_.swiglu_limit);
+    kernels::experts_up(stream_, {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit},
+                        batch_);
+    kernels::experts_up(
+        stream_, {w.shared_w1, w.shared_w3, a_.normed, nullptr, a_.expert_inner + k * size, 1, k + 1, limit},
+        batch_);
+    kernels::experts_down(
+        stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1}, batch_);
+    kernels::experts_down(stream_,
+                          {w.shared_w2, a_.expert_inner + k * size, nullptr,
+                           a_.expert_parts + static_cast<std::int64_t>(k) * d, 1, k + 1, k + 1},
+                          batch_);
+    kernels::combine_experts(stream_, a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k, d, batch_);
+    see(component::kRouted, a_.routed, d);
+    see(component::kShared, a_.expert_parts, (k + 1) * d);
+    see(component::kFfnOut, a_.ffn_out, d);
+  }
+
+  void see(const char* name, const void* values, int width) {
+    if (recording_ != nullptr) recording_->take(name, layer_, values, width, batch_, stream_);
+  }
+  void see_embedding() {
+    layer_ = -1;
+    see(component::kEmbed, a_.streams, c_.hc_mult * c_.hidden_size);
+  }
+
+  const Step& s_;
+  const ModelConfig& c_;
+  const Activations& a_;
+  const int batch_;
+  const cudaStream_t stream_;
+  Recording* const recording_;
+  int layer_ = -1;
+};
+
+}  // namespace
+
+CAPGATE_REGION cudaError_t enqueue_step(const Step& step, int batch, cudaStream_t stream,
+                                        Recording* recording) {
+  Enqueue(step, batch, stream, recording).all();
+  return cudaPeekAtLastError();
+}
+
+}  // namespace dsv4::cuda

@@ -1,0 +1,62 @@
+// The decode step: everything that one token of every row takes, put on a stream and nothing else. No wait,
+// no allocation, no look at a device value; what differs from step to step (ids, positions, routing, windows
+// that close) is device data under fixed shapes.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "engine/config/model_config.h"
+#include "engine/cuda/device_weights.h"
+#include "engine/cuda/recording.h"
+#include "engine/model/decode_state.h"
+#include "kernels/indexer.h"
+#include "kernels/next_token.h"
+
+namespace dsv4::cuda {
+
+struct CompressorState {
+  CompressorShape shape{};
+  float *kv_ring = nullptr, *gate_ring = nullptr, *entries = nullptr;
+};
+
+// What a row keeps of one layer (model/decode_state.h).
+struct LayerState {
+  float* window = nullptr;
+  CompressorState compressor, index_compressor;
+  kernels::ForcedChoice forced_entries, forced_experts;  // verification only
+};
+
+// Between two kernels of one step; each [rows, its width] and used again by every layer.
+struct Activations {
+  float *streams, *mix, *post, *comb, *collapsed, *normed;
+  float *q_residual, *q, *kv, *compressor_kv, *compressor_gate, *index_kv, *index_gate;
+  float *index_query, *index_weights, *index_scores;
+  int* chosen_entries;
+  float *context, *output_a, *attn_out;
+  float *router_logits, *router_scores, *router_biased, *shares;
+  int* chosen_experts;
+  float *expert_inner, *expert_parts, *routed, *ffn_out;
+  float* logits;
+};
+
+struct Step {
+  ModelConfig config;
+  DeviceWeights weights;
+  std::vector<LayerState> state;
+  Activations a{};
+  int rows = 0, max_positions = 0;
+  // The step's input and output in one: the fed token and its position become the next ones.
+  int *ids = nullptr, *positions = nullptr;
+  int* sampled = nullptr;
+  int* prompt = nullptr;
+  int* prompt_length = nullptr;
+  kernels::RowSampling* sampling = nullptr;
+  int prompt_capacity = 0;
+};
+
+// Rows [0, batch). `recording`, where there is one, gets a copy of every component.
+cudaError_t enqueue_step(const Step& step, int batch, cudaStream_t stream, Recording* recording = nullptr);
+
+}  // namespace dsv4::cuda

@@ -1,0 +1,33 @@
+// Attention over the sliding window and compressed entries, with a sink a head, and the rotation back of the
+// result. One key, which is also the value, for all heads.
+//
+//   q, out [batch, heads, dim]; window [batch, window_slots, dim]; entries [batch, max_entries, dim]; float32
+//   bytes a row: 4 dim (keys) from memory, the same for each head from cache; FLOPs: 4 heads dim keys
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dsv4::kernels {
+
+struct Attention {
+  const float* q;
+  const float* sink;  // [heads]
+  const float* window;
+  int window_slots;
+  const float* entries;  // null: window alone
+  int max_entries, ratio;
+  const int* chosen;  // [batch, width], -1 padded; null: every closed entry
+  int width;
+  float* out;
+  int heads, dim;
+  const float* frequencies;
+  int pairs;
+  const int* positions;
+};
+
+void attend(cudaStream_t stream, const Attention& args, int batch);
+
+// Once at the start: shared memory for this many keys (window and entries together).
+cudaError_t prepare_attention(int dim, int most_keys);
+
+}  // namespace dsv4::kernels

@@ -1,0 +1,26 @@
+// The compressors' decode state: a token's projections go into a ring; the token that closes a window also
+// makes its entry (a softmax over the ring for each channel, norm, rotation to the window's first position).
+//
+//   kv, gate [batch, width]; ape [ratio, width]; rings [batch, ring, width]; entries [batch, max_entries,
+//   dim]; all float32
+//   bytes a row: 16 width; when a window closes 8 ring dim more; FLOPs then: 6 ring dim
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dsv4::kernels {
+
+struct Compressor {
+  const float *kv, *gate, *ape, *norm;
+  float *kv_ring, *gate_ring, *entries;
+  int ratio, ring, width, dim, max_entries;
+  bool overlap;  // two windows: the earlier with the first half of its channels, the later with the second
+  const float* frequencies;
+  int pairs;
+  const int* positions;
+  float eps;
+};
+
+void compress(cudaStream_t stream, const Compressor& args, int batch);
+
+}  // namespace dsv4::kernels

@@ -1,0 +1,83 @@
+#include "kernels/experts.h"
+
+#include "kernels/dequantise.cuh"
+#include "kernels/reduce.cuh"
+
+namespace dsv4::kernels {
+namespace {
+
+constexpr int kWarps = 8;
+
+__device__ Matrix of_expert(const ExpertMatrices& all, int e) {
+  Matrix m = all.first;
+  m.data = static_cast<const char*>(m.data) + e * all.data_stride;
+  m.scale = static_cast<const char*>(m.scale) + e * all.scale_stride;
+  return m;
+}
+
+// A warp is one output row of one slot.
+__global__ void __launch_bounds__(32 * kWarps)
+    up_kernel(const __grid_constant__ ExpertsUp a, bool chunked1, bool chunked3) {
+  const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int slot = blockIdx.y, b = blockIdx.z;
+  if (row >= a.w1.first.rows) return;
+  const int e = a.chosen != nullptr ? a.chosen[b * a.slots + slot] : 0;
+  const float* const x[1] = {a.x + static_cast<std::int64_t>(b) * a.w1.first.cols};
+  float gate[1] = {}, up[1] = {};
+  add_dot<1>(of_expert(a.w1, e), row, x, lane, 32, chunked1, gate);
+  add_dot<1>(of_expert(a.w3, e), row, x, lane, 32, chunked3, up);
+  const float g = fminf(warp_sum(gate[0]), a.limit);
+  const float u = fminf(fmaxf(warp_sum(up[0]), -a.limit), a.limit);
+  if (lane == 0)
+    a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w1.first.rows + row] =
+        g / (1.0f + expf(-g)) * u;
+}
+
+__global__ void __launch_bounds__(32 * kWarps)
+    down_kernel(const __grid_constant__ ExpertsDown a, bool chunked) {
+  const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int slot = blockIdx.y, b = blockIdx.z;
+  if (row >= a.w2.first.rows) return;
+  const int e = a.chosen != nullptr ? a.chosen[b * a.slots + slot] : 0;
+  const float* const x[1] = {a.x + (static_cast<std::int64_t>(b) * a.x_slots + slot) * a.w2.first.cols};
+  float sum[1] = {};
+  add_dot<1>(of_expert(a.w2, e), row, x, lane, 32, chunked, sum);
+  const float y = warp_sum(sum[0]);
+  if (lane == 0) a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row] = y;
+}
+
+__global__ void combine_kernel(const float* parts, const float* shares, float* routed, float* out, int slots,
+                               int d) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
+  if (i >= d) return;
+  const float* part = parts + static_cast<std::int64_t>(b) * (slots + 1) * d + i;
+  float sum = 0;
+  for (int s = 0; s < slots; ++s)
+    sum = fmaf(shares[b * slots + s], part[static_cast<std::int64_t>(s) * d], sum);
+  routed[static_cast<std::int64_t>(b) * d + i] = sum;
+  out[static_cast<std::int64_t>(b) * d + i] = sum + part[static_cast<std::int64_t>(slots) * d];
+}
+
+int tiles(int rows) {
+  return (rows + kWarps - 1) / kWarps;
+}
+
+}  // namespace
+
+void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch) {
+  const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
+  up_kernel<<<dim3(tiles(w1.rows), args.slots, batch), 32 * kWarps, 0, stream>>>(args, whole_chunks(w1),
+                                                                                 whole_chunks(w3));
+}
+
+void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
+  const Matrix& w2 = args.w2.first;
+  down_kernel<<<dim3(tiles(w2.rows), args.slots, batch), 32 * kWarps, 0, stream>>>(args, whole_chunks(w2));
+}
+
+void combine_experts(cudaStream_t stream, const float* parts, const float* shares, float* routed, float* out,
+                     int slots, int d, int batch) {
+  combine_kernel<<<dim3((d + 127) / 128, batch), 128, 0, stream>>>(parts, shares, routed, out, slots, d);
+}
+
+}  // namespace dsv4::kernels

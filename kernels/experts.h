@@ -1,0 +1,47 @@
+// The experts' clamped SwiGLU. Which expert a slot runs is read from device memory inside the kernel: a work
+// item is (slot, tile of output rows), its number fixed by the shape, so that no host line ever asks for an
+// expert's name.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/matrix.h"
+
+namespace dsv4::kernels {
+
+// Matrices of one shape and format, one after the other; strides in bytes.
+struct ExpertMatrices {
+  Matrix first;
+  std::int64_t data_stride = 0, scale_stride = 0;
+};
+
+struct ExpertsUp {
+  ExpertMatrices w1, w3;  // [I, D] each
+  const float* x;         // [batch, D]
+  const int* chosen;      // [batch, slots]; null: expert 0 in every slot
+  float* out;             // [batch, out_slots, I], from slot 0
+  int slots, out_slots;
+  float limit;
+};
+
+// silu(min(W1 x, limit)) * clamp(W3 x, -limit, limit)
+//   bytes a row: two matrices a slot; FLOPs: 4 I D a slot
+void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch);
+
+struct ExpertsDown {
+  ExpertMatrices w2;  // [D, I]
+  const float* x;     // [batch, x_slots, I], from slot 0
+  const int* chosen;
+  float* out;  // [batch, out_slots, D], from slot 0
+  int slots, x_slots, out_slots;
+};
+
+// bytes a row: one matrix a slot; FLOPs: 2 I D a slot
+void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch);
+
+// routed = sum_i shares[i] parts[i]; out = routed + parts[slots]
+//   parts [batch, slots + 1, D]; bytes a row: 4 (slots + 3) D; FLOPs: 2 (slots + 1) D
+void combine_experts(cudaStream_t stream, const float* parts, const float* shares, float* routed, float* out,
+                     int slots, int d, int batch);
+
+}  // namespace dsv4::kernels

@@ -1,0 +1,35 @@
+// Hyper-connections: N residual streams of size D, collapsed before a sub-layer and mixed back after it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dsv4::kernels {
+
+constexpr int kMostStreams = 8;
+
+struct HyperConnectionSite {
+  const float* streams;  // [batch, N, D]
+  const float*
+      logits;  // [batch, (2 + N) N], or [batch, N] at the head: fn times the streams, not yet normalised
+  const float* base;   // as logits of one row
+  const float* scale;  // pre, post, comb; at the head one
+  const float* norm;   // [D]
+  float* post;         // [batch, N]; null at the head
+  float* comb;         // [batch, N, N], row = old stream; null at the head
+  float* collapsed;    // [batch, D]
+  float* normed;       // [batch, D]: collapsed / rms(collapsed) * norm
+  int n, d, sinkhorn_iterations;
+  float hc_eps, rms_eps;
+};
+
+// From the mixer's logits to pre, post and comb (Sinkhorn), to the collapsed vector and its norm.
+//   bytes a row: 4 N D read twice (the second time from cache), 8 D written; FLOPs: 4 N D + 4 D + 4 N N
+//   iterations
+void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site, int batch);
+
+// streams[k, d] = post[k] y[d] + sum_j comb[j, k] streams[j, d], in place.
+//   bytes a row: 8 N D + 4 D; FLOPs: 2 N (N + 1) D
+void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,
+                             const float* comb, int n, int d, int batch);
+
+}  // namespace dsv4::kernels

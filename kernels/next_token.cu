@@ -1,0 +1,75 @@
+#include "kernels/next_token.h"
+
+#include <cmath>
+
+#include "engine/weights/generator.h"
+#include "kernels/top_k.cuh"
+
+namespace dsv4::kernels {
+namespace {
+
+constexpr int kThreads = 1024;
+
+struct Best {
+  double value;
+  int index;
+};
+
+__device__ Best better(Best a, Best b) {
+  if (b.index < 0) return a;
+  if (a.index < 0 || b.value > a.value || (b.value == a.value && b.index < a.index)) return b;
+  return a;
+}
+
+__device__ Best warp_best(Best v) {
+  for (int offset = 16; offset > 0; offset /= 2)
+    v = better(
+        v, {__shfl_xor_sync(0xFFFFFFFFu, v.value, offset), __shfl_xor_sync(0xFFFFFFFFu, v.index, offset)});
+  return v;
+}
+
+__device__ double gumbel(std::uint64_t key, std::uint64_t index) {
+  const double uniform = (static_cast<double>(element_bits(key, index) >> 11) + 0.5) * 0x1p-53;
+  return -log(-log(uniform));
+}
+
+__global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a) {
+  __shared__ TopKScratch scratch;
+  __shared__ Best warps[kThreads / 32];
+  const int b = blockIdx.x, position = a.positions[b];
+  const RowSampling sampling = a.sampling[b];
+  const float* logits = a.logits + static_cast<std::int64_t>(b) * a.vocab;
+  Best best{0, -1};
+  if (sampling.temperature == 0) {
+    for (int i = threadIdx.x; i < a.vocab; i += kThreads)
+      best = better(best, {static_cast<double>(logits[i]), i});
+  } else {
+    const auto draw = [&](int, int i) {
+      const std::uint64_t at = static_cast<std::uint64_t>(position) * a.vocab + i;
+      best = better(best, {logits[i] / sampling.temperature + gumbel(sampling.key, at), i});
+    };
+    visit_top_k(logits, a.vocab, sampling.top_k > 0 ? sampling.top_k : a.vocab, scratch, draw);
+  }
+  best = warp_best(best);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = best;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  best = warp_best(warps[threadIdx.x]);
+  if (threadIdx.x != 0) return;
+  const int token = best.index < 0 ? 0 : best.index;  // logits of NaN choose nothing
+  a.sampled[b] = token;
+  if (!sampling.active) return;
+  const int next = min(position + 1, a.max_positions - 1);
+  a.ids[b] = next < a.prompt_length[b] && next < a.prompt_capacity
+                 ? a.prompt[static_cast<std::int64_t>(b) * a.prompt_capacity + next]
+                 : token;
+  a.positions[b] = next;
+}
+
+}  // namespace
+
+void next_token(cudaStream_t stream, const NextToken& args, int batch) {
+  next_token_kernel<<<batch, kThreads, 0, stream>>>(args);
+}
+
+}  // namespace dsv4::kernels

@@ -1,0 +1,35 @@
+// The next token from the logits, and the row's step to it: nothing of a decode loop goes through the host.
+//
+//   logits [batch, vocab] float32; bytes a row: 4 vocab (five times more, from cache, with top_k)
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace dsv4::kernels {
+
+// How a row samples; device data, so that one graph serves every request.
+struct RowSampling {
+  double temperature = 0;  // 0: the largest logit
+  std::uint64_t key = 0;   // tensor_key(seed, "sampling")
+  int top_k = 0;           // 0: all
+  int active = 0;          // 0: a padded row, which stays at id 0, position 0
+};
+
+struct NextToken {
+  const float* logits;
+  const RowSampling* sampling;  // [batch]
+  int vocab;
+  // A prompt is fed by the same step: until it ends, the next token is the prompt's.
+  const int* prompt;         // [batch, prompt_capacity]
+  const int* prompt_length;  // [batch]
+  int prompt_capacity, max_positions;
+  int* ids;        // [batch]: the fed token becomes the next
+  int* positions;  // [batch]: advanced by one, never beyond the last
+  int* sampled;    // [batch]: what the logits say, whatever is fed next
+};
+
+void next_token(cudaStream_t stream, const NextToken& args, int batch);
+
+}  // namespace dsv4::kernels

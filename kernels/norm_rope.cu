@@ -1,0 +1,49 @@
+#include "kernels/norm_rope.h"
+
+#include <cstdint>
+
+#include "kernels/reduce.cuh"
+#include "kernels/rotate.cuh"
+
+namespace dsv4::kernels {
+namespace {
+
+constexpr int kThreads = 128;
+
+__global__ void __launch_bounds__(kThreads) norm_rope_kernel(const NormRope a) {
+  __shared__ float scratch[32];
+  const int head = blockIdx.x, b = blockIdx.y, position = a.positions[b];
+  const std::int64_t offset = (static_cast<std::int64_t>(b) * a.heads + head) * a.dim;
+  const float* in = a.in + offset;
+  float* out = a.out + offset;
+  float* window = nullptr;
+  if (a.window)
+    window = a.window + (static_cast<std::int64_t>(b) * a.window_slots + position % a.window_slots) * a.dim;
+  float scale = 1;
+  if (a.normalise) {
+    float squares = 0;
+    for (int i = threadIdx.x; i < a.dim; i += kThreads) squares = fmaf(in[i], in[i], squares);
+    scale = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(a.dim) + a.eps);
+  }
+  const auto value = [&](int i) { return in[i] * scale * (a.weight ? a.weight[i] : 1.0f); };
+  const auto store = [&](int i, float v) {
+    out[i] = v;
+    if (window) window[i] = v;
+  };
+  const int pairs = a.frequencies ? a.pairs : 0, plain = a.dim - 2 * pairs;
+  for (int i = threadIdx.x; i < plain; i += kThreads) store(i, value(i));
+  for (int i = threadIdx.x; i < pairs; i += kThreads) {
+    const int at = plain + 2 * i;
+    const float2 turned = rotated(value(at), value(at + 1), position, a.frequencies[i], false);
+    store(at, turned.x);
+    store(at + 1, turned.y);
+  }
+}
+
+}  // namespace
+
+void norm_rope(cudaStream_t stream, const NormRope& args, int batch) {
+  norm_rope_kernel<<<dim3(args.heads, batch), kThreads, 0, stream>>>(args);
+}
+
+}  // namespace dsv4::kernels

@@ -1,0 +1,29 @@
+// Root-mean-square norm of each head and rotation of its trailing dimensions, each optional.
+//
+//   in, out [batch, heads, dim] float32 (may be the same), positions [batch] int32
+//   bytes a row: 8 heads dim; FLOPs: 3 heads dim + 6 heads pairs
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dsv4::kernels {
+
+struct NormRope {
+  const float* in;
+  float* out;
+  int heads, dim;
+  bool normalise;
+  const float* weight;       // [dim], or null
+  const float* frequencies;  // [pairs] radians a position, or null: no rotation
+  int pairs;
+  const int* positions;
+  float eps;
+  // Where the result goes too: slot position mod window_slots of [batch, window_slots, dim], one head. Or
+  // null.
+  float* window;
+  int window_slots;
+};
+
+void norm_rope(cudaStream_t stream, const NormRope& args, int batch);
+
+}  // namespace dsv4::kernels
