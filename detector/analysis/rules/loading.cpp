@@ -16,8 +16,8 @@ void judge_load(Judge& judge, size_t i) {
   Finding finding;
   finding.rule = "lazy-load";
   finding.call = i;
-  const std::string what =
-      static_cast<Family>(call.r.family) == Family::module_unload ? "unloads a module" : "loads code";
+  const bool unloads = static_cast<Family>(call.r.family) == Family::module_unload;
+  const std::string what = unloads ? "unloads a module" : "loads code";
   if (const Capture* capture = judge.window(i)) {
     finding.capture = static_cast<int32_t>(capture->number);
     if (is_refusal(call.r.result)) {
@@ -26,8 +26,9 @@ void judge_load(Judge& judge, size_t i) {
     } else {
       finding.severity = Severity::note;
       finding.whole_process = true;
-      finding.message =
-          what + " while " + judge.capture_name(*capture) + " is open: run the step once before it";
+      finding.message = what + " while " + judge.capture_name(*capture) +
+                        (unloads ? " is open: keep it until the graphs that use it are gone"
+                                 : " is open: run the step once before it");
     }
   } else if (const RegionOccurrence* step = judge.region(i)) {
     if (step->number == 0) return;

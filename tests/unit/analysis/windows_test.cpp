@@ -527,6 +527,18 @@ TEST_F(Window, ACaptureThatCannotBegin) {
   EXPECT_EQ(faults(report), Faults{"error capture-invalidated step.cpp:50 route"}) << text(report);
 }
 
+TEST_F(Window, AModuleIsLoadedWithANoteAndNotUnloaded) {
+  begin();
+  p.at("step.cpp", 49, "load");
+  p.call(Family::module_load, "cuModuleLoadData");
+  fault_line();
+  p.call(Family::module_unload, "cuModuleUnload", kUnsupported);
+  end_dead();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), (Faults{"error lazy-load step.cpp:50 route", "note lazy-load step.cpp:49 load"}))
+      << text(report);
+}
+
 TEST_F(Window, LazyLoadInALaunchIsOneNote) {
   begin();
   fault_line();
