@@ -568,6 +568,37 @@ TEST_F(Healthy, FiftyOneBucketsAtStart) {
   p.replay(kExec);
   p.end();
   silent();
+  // Different buckets are not compared, and the report says so.
+  const auto not_checked = trace.report().coverage.not_checked;
+  ASSERT_EQ(not_checked.size(), 2u);
+  EXPECT_NE(not_checked[0].find("51 captures have no bucket name and were compared with none"),
+            std::string::npos);
+  for (const char* rule :
+       {"stale-argument", "topology-change", "missing-work", "freed-memory", "recapture", "graph-alloc-leak"})
+    EXPECT_NE(not_checked[1].find(rule), std::string::npos) << rule;
+}
+
+// Loading weights, then an eager fallback after a capture that failed: one error, and it says what became of
+// it.
+TEST_F(Healthy, ACaptureThatFailedAndAProgramThatWentEager) {
+  p.at("load.cpp", 5, "load_weights");
+  for (int i = 0; i < 100; ++i) {
+    p.copy(Memory::device, Memory::pageable, 1 << 20);
+    p.copy_async(kStream, Memory::device, Memory::pageable, 1 << 20, HostPlace::heap);
+  }
+  p.at("runner.cpp", 10, "capture");
+  p.begin_capture();
+  p.call(Family::other, "cudaSomethingNew", 900);
+  p.end_capture(kStream, 0, 901);
+  p.at("runner.cpp", 30, "decode");
+  for (int step = 0; step < 10; ++step) {
+    p.launch(0);
+    p.sync(0);
+  }
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error capture-invalidated runner.cpp:10 capture"}) << text(report);
+  EXPECT_NE(only(report, "capture-invalidated").message.find("the program went eager"), std::string::npos);
 }
 
 TEST_F(Healthy, CapturedAndDiscardedGraphs) {
