@@ -1,0 +1,154 @@
+// The whole step: against the double-precision reference, replays against eager steps, rows against each
+// other.
+#include <numeric>
+
+#include "engine/cuda/decode_loop.h"
+#include "engine/cuda/engine.h"
+#include "engine/cuda/probed_engine.h"
+#include "engine/cuda/step_graphs.h"
+#include "engine/reference/model.h"
+#include "engine/weights/generated_tensors.h"
+#include "engine/weights/model_shapes.h"
+#include "tests/unit/kernels/device_fixture.h"
+
+namespace dsv4 {
+namespace {
+
+class CudaStep : public DeviceTest {
+ protected:
+  struct Generated {
+    ModelConfig config = *model_shape("tiny");
+    std::unique_ptr<GeneratedTensors> tensors;
+    ModelWeights weights;
+  };
+  static Generated generated(Storage storage) {
+    Generated g;
+    g.tensors = std::make_unique<GeneratedTensors>(g.config, 77, storage);
+    auto bound = bind_weights(g.config, *g.tensors);
+    EXPECT_TRUE(bound.ok()) << (bound ? "" : bound.error());
+    g.weights = std::move(*bound);
+    return g;
+  }
+  static std::unique_ptr<cuda::Engine> engine(const Generated& g, int rows, int max_positions) {
+    cuda::EngineOptions options;
+    options.rows = rows;
+    options.max_positions = max_positions;
+    options.prompt_capacity = 64;
+    auto made = cuda::Engine::create(g.config, g.weights, options);
+    EXPECT_TRUE(made.ok()) << (made ? "" : made.error());
+    return std::move(*made);
+  }
+  static cuda::Request request(const Generated& g, int prompt, int tokens, std::uint64_t seed) {
+    cuda::Request r;
+    Noise noise(seed);
+    for (int i = 0; i < prompt; ++i) r.prompt.push_back(noise.below(g.config.vocab_size));
+    r.max_tokens = tokens;
+    r.ignore_eos = true;
+    return r;
+  }
+  using Tokens = std::vector<std::vector<int>>;
+  static Tokens tokens(cuda::Engine& engine, const cuda::StepGraphs* graphs,
+                       const std::vector<cuda::Request>& requests, int bucket) {
+    Tokens out(requests.size());
+    auto loop = cuda::DecodeLoop::create(engine, graphs);
+    EXPECT_TRUE(loop.ok()) << (loop ? "" : loop.error());
+    const auto ok = (*loop)->run(requests, bucket, [&](int row, int token) { out[row].push_back(token); });
+    EXPECT_TRUE(ok.ok()) << (ok ? "" : ok.error());
+    return out;
+  }
+  std::vector<float> logits(cuda::Engine& e) {
+    return read(e.step().a.logits, std::int64_t{e.step().rows} * e.step().config.vocab_size);
+  }
+};
+
+TEST_F(CudaStep, LogitsAreTheReferencesInEveryStorage) {
+  for (const Storage storage : {Storage::kF32, Storage::kCheckpoint}) {
+    const Generated g = generated(storage);
+    constexpr int kRows = 3, kPositions = 60;
+    auto tested = cuda::make_probed_engine(g.config, g.weights, kRows, kPositions);
+    ASSERT_TRUE(tested.ok()) << tested.error();
+    reference::Model<double> exact(g.config, g.weights, kRows, kPositions);
+    const auto size = static_cast<std::size_t>(kRows * g.config.vocab_size);
+    std::vector<float> got(size);
+    std::vector<double> wanted(size);
+    Noise noise(21);
+    double worst = 0;
+    for (int step = 0; step < kPositions; ++step) {
+      std::vector<std::int32_t> ids, positions;
+      for (int row = 0; row < kRows; ++row) {
+        positions.push_back(std::max(0, step - 7 * row));
+        ids.push_back(noise.below(g.config.vocab_size));
+      }
+      // The device takes the exact model's choices where the two differ.
+      std::vector<std::vector<int>> choices;
+      reference::Probe<double> keep;
+      std::map<std::tuple<int, int, int>, std::vector<int>> chosen;
+      keep.choice = [&](const reference::ChoiceSite& s, std::span<const double>, std::vector<int>& c) {
+        chosen[{s.kind, s.layer, s.row}] = c;
+      };
+      reference::Probe<float> force;
+      force.choice = [&](const reference::ChoiceSite& s, std::span<const float>, std::vector<int>& c) {
+        c = chosen.at({s.kind, s.layer, s.row});
+      };
+      exact.step(ids, positions, wanted, &keep);
+      const auto ok = (*tested)->step(ids, positions, got, &force);
+      ASSERT_TRUE(ok.ok()) << ok.error();
+      worst = std::max(worst, distance(got, wanted));
+    }
+    RecordProperty(storage == Storage::kF32 ? "float32" : "checkpoint", std::to_string(worst));
+    EXPECT_LT(worst, 1e-4) << (storage == Storage::kF32 ? "float32" : "checkpoint");
+  }
+}
+
+TEST_F(CudaStep, ReplayEqualsEagerBitForBit) {
+  for (const Storage storage : {Storage::kF32, Storage::kCheckpoint}) {
+    const Generated g = generated(storage);
+    constexpr int kRows = 4;
+    auto eager = engine(g, kRows, 96), full = engine(g, kRows, 96);
+    auto graphs = cuda::StepGraphs::capture(*full, {1, 2, 4});
+    ASSERT_TRUE(graphs.ok()) << graphs.error();
+    for (const int bucket : {1, 2, 4, 2}) {  // the same graphs again and again, on changed inputs
+      std::vector<cuda::Request> requests;
+      for (int row = 0; row < std::max(1, bucket - 1); ++row) {
+        requests.push_back(request(g, 3 + 9 * row, 50, static_cast<std::uint64_t>(31 * bucket + row)));
+        if (row == 1) requests.back().sampling = {0.8, 20, 5};
+      }
+      ASSERT_TRUE(eager->poison().ok());
+      ASSERT_TRUE(full->poison().ok());
+      EXPECT_EQ(tokens(*eager, nullptr, requests, bucket), tokens(*full, &*graphs, requests, bucket))
+          << bucket;
+      const auto a = logits(*eager), b = logits(*full);
+      EXPECT_EQ(std::memcmp(a.data(), b.data(), sizeof(float) * bucket * g.config.vocab_size), 0) << bucket;
+    }
+  }
+}
+
+TEST_F(CudaStep, ARowGivesInCompanyWhatItGivesAlone) {
+  const Generated g = generated(Storage::kF32);
+  auto many = engine(g, 4, 96), one = engine(g, 1, 96);
+  std::vector<cuda::Request> requests = {request(g, 1, 60, 1), request(g, 17, 40, 2), request(g, 33, 60, 3)};
+  ASSERT_TRUE(many->poison().ok());
+  const Tokens together = tokens(*many, nullptr, requests, 4);
+  for (std::size_t row = 0; row < requests.size(); ++row) {
+    ASSERT_TRUE(one->poison().ok());
+    EXPECT_EQ(tokens(*one, nullptr, {requests[row]}, 1).front(), together[row]) << row;
+    EXPECT_EQ(together[row].size(), static_cast<std::size_t>(requests[row].max_tokens));
+  }
+}
+
+TEST_F(CudaStep, MemoryStaysFlat) {
+  const Generated g = generated(Storage::kF32);
+  auto e = engine(g, 2, 512);
+  auto graphs = cuda::StepGraphs::capture(*e, {2});
+  ASSERT_TRUE(graphs.ok()) << graphs.error();
+  const std::vector<cuda::Request> requests = {request(g, 5, 400, 1), request(g, 9, 300, 2)};
+  tokens(*e, &*graphs, requests, 2);
+  std::size_t before = 0, after = 0, total = 0;
+  check(cudaMemGetInfo(&before, &total));
+  for (int i = 0; i < 3; ++i) tokens(*e, &*graphs, requests, 2);
+  check(cudaMemGetInfo(&after, &total));
+  EXPECT_EQ(before, after);
+}
+
+}  // namespace
+}  // namespace dsv4

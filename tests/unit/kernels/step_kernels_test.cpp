@@ -1,0 +1,443 @@
+// The other kernels of the step, each alone, against the reference's equations in double.
+#include <algorithm>
+
+#include "engine/model/decode_state.h"
+#include "engine/model/sampling.h"
+#include "engine/reference/attention.h"
+#include "engine/reference/choose.h"
+#include "engine/reference/compressor.h"
+#include "engine/reference/hyper_connection.h"
+#include "engine/reference/indexer.h"
+#include "engine/reference/moe.h"
+#include "kernels/attention.h"
+#include "kernels/compressor.h"
+#include "kernels/hyper_connection.h"
+#include "kernels/indexer.h"
+#include "kernels/next_token.h"
+#include "kernels/norm_rope.h"
+#include "kernels/router.h"
+#include "tests/unit/kernels/device_fixture.h"
+
+namespace dsv4 {
+namespace {
+
+using Vector = std::vector<double>;
+
+std::span<const double> view(const Vector& v) {
+  return v;
+}
+
+Vector part(const std::vector<float>& v, std::int64_t index, std::int64_t width) {
+  return doubles(
+      std::span(v).subspan(static_cast<std::size_t>(index * width), static_cast<std::size_t>(width)));
+}
+
+void append(Vector& to, const Vector& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+class StepKernels : public DeviceTest {};
+
+TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
+  for (const int n : {1, 2, 4, 8}) {
+    for (const bool head : {false, true}) {
+      constexpr int kBatch = 3;
+      const int d = 200, logits_width = head ? n : (2 + n) * n, iterations = 20;
+      Noise noise(static_cast<std::uint64_t>(100 + n));
+      const auto streams = noise.values(kBatch * n * d, 0.7);
+      HostMatrix fn = random_matrix(WeightFormat::kF32, logits_width, n * d, noise);
+      const auto base = noise.values(logits_width), scale = noise.values(3, 0.2), norm = noise.values(d);
+      // The mixer's logits are the GEMV's; here they come from the reference.
+      std::vector<float> logits;
+      for (int b = 0; b < kBatch; ++b)
+        for (const double v : reference::project(fn.view, part(streams, b, n * d)))
+          logits.push_back(static_cast<float>(v));
+      kernels::HyperConnectionSite site{};
+      site.streams = upload(streams);
+      site.logits = upload(logits);
+      site.base = upload(base);
+      site.scale = upload(scale);
+      site.norm = upload(norm);
+      float *post = poisoned<float>(kBatch * n), *comb = poisoned<float>(kBatch * n * n);
+      site.post = head ? nullptr : post;
+      site.comb = head ? nullptr : comb;
+      site.collapsed = poisoned<float>(kBatch * d);
+      site.normed = poisoned<float>(kBatch * d);
+      site.n = n;
+      site.d = d;
+      site.sinkhorn_iterations = iterations;
+      site.hc_eps = 1e-3f;
+      site.rms_eps = 1e-2f;
+      kernels::hyper_connection_site(stream_, site, kBatch);
+
+      const reference::HyperConnection<double> hc{fn.view, doubles(base), doubles(scale)};
+      Vector wanted_post, wanted_comb, wanted_x, wanted_norm, wanted_streams;
+      const auto y = noise.values(kBatch * d);
+      for (int b = 0; b < kBatch; ++b) {
+        Vector x = part(streams, b, n * d);
+        reference::SiteMix<double> mix;
+        if (head)
+          mix.pre = reference::head_mix(hc, view(x), n, double{1e-3f}, double{1e-2f});
+        else
+          mix = reference::site_mix(hc, view(x), n, iterations, double{1e-3f}, double{1e-2f});
+        append(wanted_post, mix.post);
+        append(wanted_comb, mix.comb);
+        Vector collapsed = reference::collapse(view(x), view(mix.pre));
+        append(wanted_x, collapsed);
+        const Vector weight = doubles(norm);
+        reference::rms_norm(std::span<double>(collapsed), view(weight), double{1e-2f});
+        append(wanted_norm, collapsed);
+        if (head) continue;
+        const Vector sub = part(y, b, d);
+        reference::expand(std::span<double>(x), view(sub), mix);
+        append(wanted_streams, x);
+      }
+      EXPECT_LT(distance(read(site.collapsed, kBatch * d), wanted_x), 1e-5) << n;
+      EXPECT_LT(distance(read(site.normed, kBatch * d), wanted_norm), 1e-5) << n;
+      if (head) continue;
+      EXPECT_LT(distance(read(post, kBatch * n), wanted_post), 1e-5) << n;
+      EXPECT_LT(distance(read(comb, kBatch * n * n), wanted_comb), 1e-5) << n;
+      float* mixed = upload(streams);
+      kernels::hyper_connection_expand(stream_, mixed, upload(y), post, comb, n, d, kBatch);
+      EXPECT_LT(distance(read(mixed, kBatch * n * d), wanted_streams), 1e-5) << n;
+    }
+  }
+}
+
+TEST_F(StepKernels, NormAndRotation) {
+  constexpr int kBatch = 3, kHeads = 5, kDim = 70, kPairs = 8, kWindow = 16;
+  Noise noise(7);
+  const std::vector<int> positions = {0, 37, 1000};
+  std::vector<float> frequencies;
+  for (int i = 0; i < kPairs; ++i) frequencies.push_back(std::pow(10000.0f, -2.0f * i / (2 * kPairs)));
+  const auto x = noise.values(kBatch * kHeads * kDim), weight = noise.values(kDim);
+  for (int variant = 0; variant < 8; ++variant) {
+    const bool normalise = variant & 1, weighted = variant & 2, rotated = variant & 4;
+    kernels::NormRope args{};
+    args.in = upload(x);
+    args.out = poisoned<float>(kBatch * kHeads * kDim);
+    args.heads = kHeads;
+    args.dim = kDim;
+    args.normalise = normalise;
+    args.weight = weighted ? upload(weight) : nullptr;
+    args.frequencies = rotated ? upload(frequencies) : nullptr;
+    args.pairs = kPairs;
+    args.positions = upload(positions);
+    args.eps = 1e-3f;
+    kernels::norm_rope(stream_, args, kBatch);
+    Vector wanted;
+    const Vector exact = doubles(frequencies);
+    for (int b = 0; b < kBatch; ++b)
+      for (int h = 0; h < kHeads; ++h) {
+        Vector head = part(x, b * kHeads + h, kDim);
+        if (normalise) reference::rms_norm(std::span<double>(head), double{1e-3f});
+        if (weighted)
+          for (int i = 0; i < kDim; ++i) head[i] *= weight[i];
+        if (rotated) reference::rotate(std::span<double>(head), positions[b], view(exact));
+        append(wanted, head);
+      }
+    EXPECT_LT(distance(read(args.out, kBatch * kHeads * kDim), wanted), 1e-5) << variant;
+  }
+
+  // One head into its slot of the ring, in place; the other slots are left alone.
+  kernels::NormRope args{};
+  float* in_place = upload(noise.values(kBatch * kDim));
+  args.in = args.out = in_place;
+  args.heads = 1;
+  args.dim = kDim;
+  args.normalise = true;
+  args.frequencies = upload(frequencies);
+  args.pairs = kPairs;
+  args.positions = upload(positions);
+  args.eps = 1e-6f;
+  args.window = poisoned<float>(kBatch * kWindow * kDim);
+  args.window_slots = kWindow;
+  kernels::norm_rope(stream_, args, kBatch);
+  const auto out = read(in_place, kBatch * kDim), window = read(args.window, kBatch * kWindow * kDim);
+  for (int b = 0; b < kBatch; ++b)
+    for (int slot = 0; slot < kWindow; ++slot)
+      for (int i = 0; i < kDim; ++i) {
+        const float v = window[static_cast<std::size_t>((b * kWindow + slot) * kDim + i)];
+        if (slot == positions[b] % kWindow)
+          ASSERT_EQ(v, out[static_cast<std::size_t>(b * kDim + i)]);
+        else
+          ASSERT_TRUE(std::isnan(v));
+      }
+}
+
+// Rows at different positions through several windows, over poisoned state.
+TEST_F(StepKernels, CompressorsWithTheirState) {
+  constexpr int kBatch = 2, kDim = 40, kPairs = 6, kMaxPositions = 64;
+  for (const bool overlap : {false, true}) {
+    for (const int ratio : {4, 16}) {
+      const int series = overlap ? 2 : 1;
+      const CompressorShape shape{ratio, series * ratio, series * kDim, kDim, kMaxPositions / ratio, overlap};
+      Noise noise(static_cast<std::uint64_t>(8 + ratio + overlap));
+      // Identity projections: the test feeds kv and gate themselves.
+      const auto ape = noise.values(ratio * shape.width, 0.5), norm = noise.values(kDim);
+      std::vector<float> frequencies = {1.0f, 0.3f, 0.1f, 0.03f, 0.01f, 0.003f};
+      kernels::Compressor args{};
+      args.ape = upload(ape);
+      args.norm = upload(norm);
+      args.kv_ring = poisoned<float>(kBatch * shape.ring_size());
+      args.gate_ring = poisoned<float>(kBatch * shape.ring_size());
+      args.entries = poisoned<float>(kBatch * shape.entries_size());
+      args.ratio = ratio;
+      args.ring = shape.ring;
+      args.width = shape.width;
+      args.dim = kDim;
+      args.max_entries = shape.max_entries;
+      args.overlap = overlap;
+      args.frequencies = upload(frequencies);
+      args.pairs = kPairs;
+      args.eps = 1e-3f;
+      std::vector<Vector> kv(kBatch), gate(kBatch), entries(kBatch);
+      for (int b = 0; b < kBatch; ++b) {
+        kv[b].resize(static_cast<std::size_t>(shape.ring_size()));
+        gate[b].resize(kv[b].size());
+        entries[b].resize(static_cast<std::size_t>(shape.entries_size()));
+      }
+      const Vector exact = doubles(frequencies), weight = doubles(norm);
+      for (int step = 0; step < kMaxPositions + 5; ++step) {
+        std::vector<int> positions = {std::min(step, kMaxPositions - 1), std::max(0, step - 5)};
+        const auto new_kv = noise.values(kBatch * shape.width), new_gate = noise.values(kBatch * shape.width);
+        args.kv = upload(new_kv);
+        args.gate = upload(new_gate);
+        args.positions = upload(positions);
+        kernels::compress(stream_, args, kBatch);
+        for (int b = 0; b < kBatch; ++b) {
+          const int p = positions[b], slot = p % shape.ring * shape.width;
+          for (int i = 0; i < shape.width; ++i) {
+            kv[b][slot + i] = new_kv[b * shape.width + i];
+            gate[b][slot + i] =
+                static_cast<double>(new_gate[b * shape.width + i]) + ape[p % ratio * shape.width + i];
+          }
+          if ((p + 1) % ratio != 0) continue;
+          const reference::CompressorRow<double> row{kv[b], gate[b], entries[b]};
+          Vector entry = reference::pool_window(shape, row, p);
+          reference::rms_norm(std::span<double>(entry), view(weight), double{1e-3f});
+          reference::rotate(std::span<double>(entry), p / ratio * ratio, view(exact));
+          std::copy(entry.begin(), entry.end(), entries[b].begin() + p / ratio * kDim);
+        }
+      }
+      const auto got = read(args.entries, kBatch * shape.entries_size());
+      for (int b = 0; b < kBatch; ++b)
+        EXPECT_LT(distance(std::span(got).subspan(b * entries[b].size(), entries[b].size()), entries[b]),
+                  1e-5)
+            << "ratio " << ratio << ", overlap " << overlap << ", row " << b;
+    }
+  }
+}
+
+TEST_F(StepKernels, IndexScores) {
+  constexpr int kBatch = 3, kHeads = 40, kDim = 33, kMax = 70, kRatio = 4;
+  Noise noise(9);
+  const std::vector<int> positions = {2, 4 * 33, 4 * kMax};
+  const auto query = noise.values(kBatch * kHeads * kDim), keys = noise.values(kBatch * kMax * kDim);
+  const auto weights = noise.values(kBatch * kHeads);
+  check(kernels::prepare_index_scores(kHeads, kDim));
+  float* scores = poisoned<float>(kBatch * kMax);
+  kernels::index_scores(
+      stream_,
+      {upload(query), upload(weights), upload(keys), scores, kHeads, kDim, kMax, kRatio, upload(positions)},
+      kBatch);
+  const auto got = read(scores, kBatch * kMax);
+  for (int b = 0; b < kBatch; ++b) {
+    const int closed = std::min(kMax, closed_entries(positions[b], kRatio));
+    Vector own = part(keys, b, kMax * kDim);
+    const Vector q = part(query, b, kHeads * kDim), w = part(weights, b, kHeads);
+    const Vector wanted = reference::index_scores<double>(view(q), view(w), {{}, {}, own}, kDim, closed);
+    EXPECT_LT(distance(std::span(got).subspan(b * kMax, closed), wanted), 1e-5) << b;
+    for (int i = closed; i < kMax; ++i) EXPECT_EQ(got[b * kMax + i], -INFINITY);
+  }
+}
+
+// Ties at every rank, both zeros, fewer than k, and long lists; the choice must be the reference's exactly.
+TEST_F(StepKernels, FixedWidthTopK) {
+  Noise noise(10);
+  for (const int max : {1, 7, 300, 5000}) {
+    for (const int k : {1, 4, 64, 512}) {
+      constexpr int kBatch = 4, kRatio = 4;
+      std::vector<float> scores;
+      for (int i = 0; i < kBatch * max; ++i) {
+        const bool coarse = i / max % 2 == 0;
+        const float v = coarse ? static_cast<float>(noise.below(7) - 3) : noise.value(100);
+        scores.push_back(v == 0 && noise.below(2) ? -0.0f : v);
+      }
+      const std::vector<int> positions = {4 * max, 4 * max - 1, std::max(0, 2 * max), 1};
+      int* chosen = poisoned<int>(kBatch * k);
+      kernels::choose_entries(stream_, upload(scores), max, kRatio, upload(positions), k, chosen, {}, kBatch);
+      const auto got = read(chosen, kBatch * k);
+      for (int b = 0; b < kBatch; ++b) {
+        const int closed = std::min(max, closed_entries(positions[b], kRatio));
+        auto wanted = reference::top_k(std::span<const float>(scores).subspan(b * max, closed), k);
+        wanted.resize(static_cast<std::size_t>(k), -1);
+        EXPECT_EQ(std::vector<int>(got.begin() + b * k, got.begin() + (b + 1) * k), wanted)
+            << max << " scores, k " << k << ", row " << b;
+      }
+    }
+  }
+}
+
+TEST_F(StepKernels, ForcedChoices) {
+  const std::vector<float> scores = {1, 2, 3, 4, 4, 3, 2, 1};
+  const std::vector<int> positions = {15, 15}, forced = {0, 3, -1, 9, 9, 9}, count = {2, -1};
+  int* chosen = poisoned<int>(6);
+  kernels::choose_entries(stream_, upload(scores), 4, 4, upload(positions), 3, chosen,
+                          {upload(forced), upload(count)}, 2);
+  EXPECT_EQ(read(chosen, 6), (std::vector<int>{0, 3, -1, 0, 1, 2}));
+}
+
+TEST_F(StepKernels, AttentionOverWindowAndEntries) {
+  constexpr int kBatch = 4, kHeads = 3, kDim = 72, kPairs = 8, kWindow = 16, kMax = 40, kRatio = 4, kTopK = 6;
+  Noise noise(11);
+  const std::vector<int> positions = {0, 9, 40, 159};
+  const auto q = noise.values(kBatch * kHeads * kDim), sink = noise.values(kHeads);
+  auto window = noise.values(kBatch * kWindow * kDim), entries = noise.values(kBatch * kMax * kDim);
+  const Vector frequencies = {1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125};
+  std::vector<int> chosen(kBatch * kTopK, -1);
+  for (int b = 0; b < kBatch; ++b) {
+    const int closed = closed_entries(positions[b], kRatio);
+    for (int i = 0; i < std::min(kTopK, closed); ++i)
+      chosen[b * kTopK + i] = closed - std::min(kTopK, closed) + i;
+    // What no query may see is NaN.
+    for (int slot = positions[b] + 1; slot < kWindow; ++slot)
+      for (int d = 0; d < kDim; ++d) window[(b * kWindow + slot) * kDim + d] = NAN;
+    for (int e = closed; e < kMax; ++e)
+      for (int d = 0; d < kDim; ++d) entries[(b * kMax + e) * kDim + d] = NAN;
+  }
+  check(kernels::prepare_attention(kDim, kWindow + kMax));
+  for (const int kind : {0, 1, 2}) {  // window alone; every entry; chosen ones
+    kernels::Attention args{};
+    args.q = upload(q);
+    args.sink = upload(sink);
+    args.window = upload(window);
+    args.window_slots = kWindow;
+    if (kind > 0) args.entries = upload(entries);
+    args.max_entries = kMax;
+    args.ratio = kRatio;
+    if (kind == 2) args.chosen = upload(chosen);
+    args.width = kTopK;
+    args.out = poisoned<float>(kBatch * kHeads * kDim);
+    args.heads = kHeads;
+    args.dim = kDim;
+    args.frequencies = upload(std::vector<float>(frequencies.begin(), frequencies.end()));
+    args.pairs = kPairs;
+    args.positions = upload(positions);
+    kernels::attend(stream_, args, kBatch);
+    Vector wanted;
+    for (int b = 0; b < kBatch; ++b) {
+      const Vector own = part(window, b, kWindow * kDim), more = part(entries, b, kMax * kDim);
+      std::vector<std::span<const double>> keys;
+      for (int slot = 0; slot < std::min(positions[b] + 1, kWindow); ++slot)
+        keys.push_back(view(own).subspan(slot * kDim, kDim));
+      for (int e = 0; kind == 1 && e < closed_entries(positions[b], kRatio); ++e)
+        keys.push_back(view(more).subspan(e * kDim, kDim));
+      for (int i = 0; kind == 2 && i < kTopK; ++i)
+        if (chosen[b * kTopK + i] >= 0)
+          keys.push_back(view(more).subspan(chosen[b * kTopK + i] * kDim, kDim));
+      for (int h = 0; h < kHeads; ++h) {
+        const Vector head = part(q, b * kHeads + h, kDim);
+        Vector out = reference::attend<double>(view(head), keys, sink[h]);
+        reference::rotate(std::span<double>(out), positions[b], view(frequencies),
+                          reference::Rotation::kBackward);
+        append(wanted, out);
+      }
+    }
+    EXPECT_LT(distance(read(args.out, kBatch * kHeads * kDim), wanted), 1e-5) << kind;
+  }
+}
+
+TEST_F(StepKernels, RouterByScoreAndByTable) {
+  constexpr int kBatch = 3, kExperts = 300, kK = 6, kVocab = 10;
+  Noise noise(12);
+  auto logits = noise.values(kBatch * kExperts, 4);
+  logits[5] = 25;  // softplus is the identity there
+  const auto bias = noise.values(kExperts, 0.5);
+  std::vector<int> table;
+  for (int i = 0; i < kVocab * kK; ++i) table.push_back(noise.below(kExperts));
+  table[6 * kK + 5] = table[6 * kK];  // an expert twice
+  const std::vector<int> ids = {0, 6, 9};
+  for (const bool hash : {false, true}) {
+    kernels::Router args{};
+    args.logits = upload(logits);
+    args.bias = hash ? nullptr : upload(bias);
+    args.table = hash ? upload(table) : nullptr;
+    args.ids = upload(ids);
+    args.scores = poisoned<float>(kBatch * kExperts);
+    args.biased = poisoned<float>(kBatch * kExperts);
+    args.chosen = poisoned<int>(kBatch * kK);
+    args.shares = poisoned<float>(kBatch * kK);
+    args.experts = kExperts;
+    args.k = kK;
+    args.scaling = 1.5f;
+    kernels::route(stream_, args, kBatch);
+    const auto chosen = read(args.chosen, kBatch * kK);
+    Vector wanted_scores, wanted_shares;
+    for (int b = 0; b < kBatch; ++b) {
+      Vector scores = part(logits, b, kExperts);
+      for (double& s : scores) s = std::sqrt(s > 20 ? s : std::log1p(std::exp(s)));
+      append(wanted_scores, scores);
+      std::vector<int> wanted;
+      Vector biased = scores;
+      for (int e = 0; e < kExperts; ++e) biased[e] += bias[e];
+      if (hash)
+        wanted.assign(table.begin() + ids[b] * kK, table.begin() + (ids[b] + 1) * kK);
+      else
+        wanted = reference::top_k(view(biased), kK);
+      EXPECT_EQ(std::vector<int>(chosen.begin() + b * kK, chosen.begin() + (b + 1) * kK), wanted) << b;
+      append(wanted_shares, reference::expert_shares<double>(view(scores), wanted, 1.5));
+    }
+    EXPECT_LT(distance(read(args.scores, kBatch * kExperts), wanted_scores), 1e-5);
+    EXPECT_LT(distance(read(args.shares, kBatch * kK), wanted_shares), 1e-5);
+  }
+}
+
+TEST_F(StepKernels, NextTokenAndAdvance) {
+  constexpr int kBatch = 6, kVocab = 3001, kPrompt = 4, kMaxPositions = 50;
+  Noise noise(13);
+  for (int round = 0; round < 5; ++round) {
+    auto logits = noise.values(kBatch * kVocab, 3);
+    logits[2900] = logits[17] = 1000;  // a tie: the lowest id wins
+    const std::vector<Sampling> sampling = {{0, 0, 0},  {0.7, 0, 11}, {1.3, 40, 12},
+                                            {1, 1, 13}, {0, 0, 0},    {2, 5, 9}};
+    const std::vector<int> positions = {3, 7, 20, 1, 0, 49}, lengths = {1, 4, 4, 4, 0, 1};
+    std::vector<int> ids = {1, 2, 3, 4, 0, 5};
+    std::vector<int> prompt;
+    for (int i = 0; i < kBatch * kPrompt; ++i) prompt.push_back(100 + i);
+    std::vector<kernels::RowSampling> rows;
+    for (const Sampling& s : sampling)
+      rows.push_back({s.temperature, tensor_key(s.seed, "sampling"), s.top_k, 1});
+    rows[4].active = 0;
+    kernels::NextToken args{};
+    args.logits = upload(logits);
+    args.sampling = upload(rows);
+    args.vocab = kVocab;
+    args.prompt = upload(prompt);
+    args.prompt_length = upload(lengths);
+    args.prompt_capacity = kPrompt;
+    args.max_positions = kMaxPositions;
+    args.ids = upload(ids);
+    args.positions = upload(positions);
+    args.sampled = poisoned<int>(kBatch);
+    kernels::next_token(stream_, args, kBatch);
+    const auto sampled = read(args.sampled, kBatch), next = read(args.ids, kBatch);
+    const auto at = read(args.positions, kBatch);
+    for (int b = 0; b < kBatch; ++b) {
+      const int wanted =
+          next_token(std::span<const float>(logits).subspan(b * kVocab, kVocab), sampling[b], positions[b]);
+      EXPECT_EQ(sampled[b], wanted) << b;
+      if (b == 4) {
+        EXPECT_EQ(next[b], 0);
+        EXPECT_EQ(at[b], 0);
+        continue;
+      }
+      EXPECT_EQ(at[b], std::min(positions[b] + 1, kMaxPositions - 1));
+      EXPECT_EQ(next[b], positions[b] + 1 < lengths[b] ? prompt[b * kPrompt + positions[b] + 1] : wanted)
+          << b;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dsv4
