@@ -74,7 +74,8 @@ ExitCode exit_code(const Report& report, Severity fail_on, bool audited) {
   if (report.verdict == Verdict::fail) return kExitFail;
   if (report.verdict == Verdict::inconclusive) {
     const auto own = report.run ? program_error(*report.run) : std::nullopt;
-    if (audited && own && report.reasons.size() == 1 && report.reasons.front() == *own)
+    // A killed program did not end with an error of its own: what it would have done next is unknown.
+    if (audited && own && !report.run->signal && report.reasons.size() == 1 && report.reasons.front() == *own)
       return kExitProgramError;
     return kExitInconclusive;
   }
