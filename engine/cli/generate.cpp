@@ -18,6 +18,8 @@ namespace {
 
 capgate::Result<void> generate(const GenerateOptions& options) {
   using capgate::Error;
+  if (options.device == "cpu" && options.mode != "eager")
+    return Error{fmt::format("mode {} needs --device cuda", options.mode)};
   auto model = open_model(options.model);
   if (!model) return Error{model.error()};
   const ModelConfig& config = model->config;
@@ -79,6 +81,17 @@ void add_generate(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", options->sampling.seed, "Of the sampling (default 0)");
   add_device_option(*command, options->device);
+#ifdef DSV4_CUDA
+  command
+      ->add_option("--mode", options->mode,
+                   "On the CUDA device: eager (default), or full: one graph, behind the gate")
+      ->check(CLI::IsMember({"eager", "full"}));
+  command->add_option("--gate", options->gate, "For full: the report that says pass about this program");
+  command
+      ->add_option("--on-dirty", options->on_dirty,
+                   "When the gate is closed: refuse (default), or eager: decode without graphs")
+      ->check(CLI::IsMember({"refuse", "eager"}));
+#endif
   command->callback([options, &exit_code] {
     const auto done = generate(*options);
     if (done) return;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "engine/cli/gate_subject.h"
 #include "engine/cli/generate_options.h"
 #include "engine/cuda/decode_loop.h"
 
@@ -11,18 +12,34 @@ namespace dsv4::cli {
 using capgate::Error;
 
 capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenModel& model) {
+  constexpr int kBucket = 1;
+  bool full = options.mode == "full";
+  if (full) {
+    const auto gate = ask_gate(options.gate, options.mode, model.config, {kBucket});
+    if (!gate && options.on_dirty == "refuse") return gate;
+    if (!gate) {
+      fmt::print(stderr, "dsv4 generate: {}\ndsv4 generate: decoding without graphs\n", gate.error());
+      full = false;
+    }
+  }
   const int prompt = static_cast<int>(options.prompt.size());
   cuda::EngineOptions size;
+  size.rows = kBucket;
   size.max_positions = prompt + options.max_tokens;
   size.prompt_capacity = prompt;
   auto engine = cuda::Engine::create(model.config, model.weights, size);
   if (!engine) return Error{engine.error()};
   std::optional<cuda::StepGraphs> graphs;
+  if (full) {
+    auto captured = cuda::StepGraphs::capture(**engine, {kBucket});
+    if (!captured) return Error{captured.error()};
+    graphs.emplace(std::move(*captured));
+  }
   auto loop = cuda::DecodeLoop::create(**engine, graphs ? &*graphs : nullptr);
   if (!loop) return Error{loop.error()};
   bool first = true;
   const cuda::Request request{options.prompt, options.max_tokens, options.ignore_eos, options.sampling};
-  auto ok = (*loop)->run({request}, 1, [&](int, int token) {
+  auto ok = (*loop)->run({request}, kBucket, [&](int, int token) {
     fmt::print("{}{}", first ? "" : " ", token);
     std::fflush(stdout);
     first = false;

@@ -13,6 +13,10 @@ int main(int argc, char** argv) {
   dsv4::cli::add_verify(app, exit_code);
   dsv4::cli::add_compare(app, exit_code);
   dsv4::cli::add_random_checkpoint(app, exit_code);
+#ifdef DSV4_CUDA
+  dsv4::cli::add_trial(app, exit_code);
+  dsv4::cli::add_bench(app, exit_code);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

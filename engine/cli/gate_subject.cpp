@@ -1,0 +1,43 @@
+#include "engine/cli/gate_subject.h"
+
+#include <capgate/capgate.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "engine/config/canonical_config.h"
+#include "engine/cuda/step_graphs.h"
+#include "reports/gate/digests.h"
+#include "reports/gate/gate.h"
+
+namespace dsv4::cli {
+
+capgate::Result<void> ask_gate(const std::string& report, const std::string& mode, const ModelConfig& config,
+                               const std::vector<int>& buckets) {
+  if (report.empty())
+    return capgate::Error{fmt::format("mode {} needs --gate, a report about this program", mode)};
+  capgate::gate::Subject self;
+  self.build_id = capgate::gate::self_build_id();
+  self.source_digest = capgate::gate::self_source_digest();
+  self.code_digest = capgate::gate::self_code_digest();
+  self.config_digest = config_digest(config);
+  self.mode = mode;
+  for (const int bucket : buckets) self.buckets.push_back(cuda::bucket_name(bucket));
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess)
+    self.sm = std::to_string(10 * major + minor);  // without a device the report is refused all the same
+  capgate::gate::Demands demands;
+  demands.make_report = "capgate audit -- dsv4 trial, capgate lint and capgate merge with this build";
+  const auto answer = capgate::gate::check(report, self, demands);
+  if (answer.open()) return {};
+  return capgate::Error{answer.sentence};
+}
+
+void declare_subject(const std::string& mode, const ModelConfig& config) {
+  capgate_subject("mode", mode.c_str());
+  capgate_subject("config_digest", config_digest(config).c_str());
+  capgate_subject("source_digest", capgate::gate::self_source_digest().c_str());
+}
+
+}  // namespace dsv4::cli

@@ -1,0 +1,90 @@
+#include <capgate/capgate.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "engine/cli/commands.h"
+#include "engine/cli/gate_subject.h"
+#include "engine/cli/open_model.h"
+#include "engine/cuda/decode_loop.h"
+
+namespace dsv4::cli {
+namespace {
+
+using capgate::Error;
+
+struct Options {
+  std::string model, mode = "full";
+  std::vector<int> buckets = {1};
+};
+
+// Long enough that windows of every kind that fit close, and that the ring of the sliding window turns over.
+constexpr int kPrompt = 5;
+
+capgate::Result<void> trial(const Options& options) {
+  if (!capgate_audited()) return Error{"a trial proves something only under capgate audit"};
+  auto model = open_model(options.model);
+  if (!model) return Error{model.error()};
+  const ModelConfig& config = model->config;
+  declare_subject(options.mode, config);
+
+  cuda::EngineOptions size;
+  size.rows = *std::ranges::max_element(options.buckets);
+  size.max_positions = std::min(config.max_positions, 64);
+  size.prompt_capacity = kPrompt;
+  auto engine = cuda::Engine::create(config, model->weights, size);
+  if (!engine) return Error{engine.error()};
+  const auto run = [&](const cuda::StepGraphs* graphs, int bucket, int tokens) -> capgate::Result<void> {
+    auto loop = cuda::DecodeLoop::create(**engine, graphs);
+    if (!loop) return Error{loop.error()};
+    std::vector<cuda::Request> requests(static_cast<std::size_t>(bucket));
+    for (int row = 0; row < bucket; ++row) {
+      cuda::Request& request = requests[static_cast<std::size_t>(row)];
+      for (int i = 0; i <= row % kPrompt; ++i) request.prompt.push_back((7 * row + i) % config.vocab_size);
+      request.max_tokens = tokens;
+      request.ignore_eos = true;
+    }
+    return (*loop)->run(requests, bucket, [](int, int) {});
+  };
+  // The step itself first, as marked regions; then captured and replayed, bucket by bucket.
+  for (const int bucket : options.buckets)
+    if (auto ok = run(nullptr, bucket, 8); !ok) return ok;
+  auto graphs = cuda::StepGraphs::capture(**engine, options.buckets);
+  if (!graphs) return Error{graphs.error()};
+  const int tokens = std::max(1, size.max_positions - kPrompt);
+  for (const int bucket : options.buckets)
+    if (auto ok = run(&*graphs, bucket, tokens); !ok) return ok;
+  fmt::print("captured and replayed:");
+  for (const int bucket : options.buckets)
+    fmt::print(" {} ({} nodes)", cuda::bucket_name(bucket), graphs->nodes(bucket));
+  fmt::print("\n");
+  return {};
+}
+
+}  // namespace
+
+void add_trial(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "trial", "Run, capture and replay the decode step of each bucket, to be judged by capgate audit.");
+  command->add_option("--model", options->model, "Directory with config.json and safetensors files")
+      ->required();
+  command->add_option("--mode", options->mode, "full: the whole step as one graph (default)")
+      ->check(CLI::IsMember({"full"}));
+  command->add_option("--buckets", options->buckets, "Batch sizes, separated by commas (default: 1)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64));
+  command->callback([options, &exit_code] {
+    const auto done = trial(*options);
+    if (done) return;
+    fmt::print(stderr, "dsv4 trial: {}\n", done.error());
+    exit_code = capgate::kExitInconclusive;
+  });
+}
+
+}  // namespace dsv4::cli
