@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-SOURCES = {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl", ".inc", ".ipp", ".txt", ".cmake", ".in"}
+SOURCES = {"", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl", ".inc", ".ipp", ".txt", ".cmake", ".in"}
 
 
 def entries(git_dir, commit):

@@ -21,7 +21,7 @@ class CodeBase:
         self.repository = entry["repository"]
         self.root = pathlib.Path(checkouts) / self.name
         self.units = sorted({path for pattern in entry["units"] for one in _alternatives(pattern) for path in glob.glob(str(self.root / one))})
-        self.options = [option.replace("{root}", str(self.root)) for option in entry["options"]]
+        self.options = [option.replace("{root}", str(self.root)).replace("{checkouts}", str(checkouts)) for option in entry["options"]]
 
 
 def load(checkouts, names=()):

@@ -95,11 +95,14 @@ def scope_point(text, before):
 
 
 def regions(base, reports):
-    """(file, position of the call, stream) of every region whose begin can be found in its file."""
+    """(file, where to put the fault, where to put what it needs, stream) of the regions that begin in sources which were parsed as a whole."""
     report = json.loads((reports / f"{base.name}.region.json").read_text())
     found, seen = [], set()
     names = {re.sub(r"^capture at ", "", region["name"]) for region in report["coverage"]["regions"]}
+    broken = {m.group(1) for reason in report["reasons"] for m in [re.match(r"(\S+) was not parsed as a whole", reason["text"])] if m}
     for unit in base.units:
+        if str(pathlib.Path(unit).relative_to(base.root)) in broken:
+            continue
         text = pathlib.Path(unit).read_text(errors="surrogateescape")
         for match in BEGIN.finditer(text):
             lines = {text.count("\n", 0, match.start()) + 1 - back for back in range(3)}
