@@ -26,11 +26,12 @@ struct LintOptions {
   bool whole_file = false;   // findings outside regions too (as warnings)
   uint64_t budget = 200000;  // function bodies interpreted a unit before the analysis stops and says so
   std::vector<std::string>
-      source_tables;  // the user's additions to the table of sources: JSON text, not paths
+      source_tables;               // the user's additions to the table of sources: JSON text, not paths
+  std::vector<CaptureEdge> edges;  // functions of other units that begin or end a region, in order
 };
 template <class A>
 void fields(A& archive, LintOptions& v) {
-  archive(v.whole_file, v.budget, v.source_tables);
+  archive(v.whole_file, v.budget, v.source_tables, v.edges);
 }
 
 // Code that will be captured. `name` is unique in the unit and means something to a reader: the annotated
@@ -55,10 +56,11 @@ struct NotAnalysed {
   std::string reason;  // one clause: "the parser found an error at line 31: unknown type name 'foo_t'"
   std::string remedy;  // a command or an edit; empty: the driver's general one
   std::string region;  // the region that reaches it; only with one does it make the run inconclusive
+  bool aside = false;  // worth naming, never a reason: another project's code
 };
 template <class A>
 void fields(A& archive, NotAnalysed& v) {
-  archive(v.function, v.usr, v.place, v.reason, v.remedy, v.region);
+  archive(v.function, v.usr, v.place, v.reason, v.remedy, v.region, v.aside);
 }
 
 struct UnitResult {

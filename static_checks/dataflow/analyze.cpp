@@ -1,5 +1,7 @@
 // Roots, reach, latent findings, and the unit's result.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "static_checks/dataflow/interpreter.h"
 
@@ -13,7 +15,9 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
       options_(options),
       default_is_per_thread_(default_is_per_thread),
       cores_(1),
-      regions_(2) {}
+      regions_(2) {
+  for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
+}
 
 // What a function and all that it calls does; each function's set of outer variables is what a caller's state
 // must lend it.
@@ -28,6 +32,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
     r.frees = r.frees || k.frees;
     r.frees_async = r.frees_async || k.frees_async;
     r.leaves_unit = r.leaves_unit || k.leaves_unit;
+    r.asks = r.asks || k.asks;
     r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
     return;
   }
@@ -45,6 +50,9 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
       r.launches = true;
       r.calls_api = true;
     }
+    // A target that is known only at run time, or a header of another project.
+    if (n->op == Op::call && (!n->function || n->function->foreign || n->function->spelled == "operator()"))
+      r.asks = true;
     for (const Node* kid : n->kids) work.push_back(kid);
   }
   for (Function* callee : f.callees) {
@@ -76,13 +84,17 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
     }
     if (!callee->user) {
       if (callee->name.starts_with("thrust::")) r.calls_api = true;
+      if (Function* made = made_by(*callee)) scan(*made, r, seen);
       continue;
     }
     for (Function* overrider : callee->overriders) scan(*overrider, r, seen);
-    if (callee->has_body)
+    if (callee->has_body) {
       scan(*callee, r, seen);
-    else
+    } else {
       r.leaves_unit = true;
+      const auto edge = edges_.find(callee->usr);
+      r.begins_region = r.begins_region || (edge != edges_.end() && edge->second->begins);
+    }
   }
 }
 
@@ -100,7 +112,7 @@ const Interpreter::Reach& Interpreter::reach(Function& f) {
   return slot;
 }
 
-void Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs) {
+Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs) {
   Frame frame;
   frame.function = &f;
   frame.out.dead = true;
@@ -130,13 +142,14 @@ void Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs)
   }
   std::vector<PathId> self;
   if (f.self) self.push_back(paths_.extend(paths_.root(Step::variable, f.self->id), Step::deref, 0));
-  apply(f, &at, arguments, f.self ? &self : nullptr);
+  const Value result = apply(f, &at, arguments, f.self ? &self : nullptr);
   refs = std::move(frame.refs);
   // The call that stands for the unknown caller is no step of any path.
   for (Ref& ref : refs)
     if (ref.chain) ref.chain = ref.chain->next;
   frame_ = nullptr;
   state_ = nullptr;
+  return {state.flow, result.tag, state.dead};
 }
 
 std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) const {
@@ -174,7 +187,8 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         break;
       case Core::Kind::gap: {
         NotAnalysed gap = core.gap;
-        gap.region = region;
+        if (ref.region == kCallers) break;
+        if (!gap.aside) gap.region = region;
         result.not_analysed.push_back(std::move(gap));
         break;
       }
@@ -183,14 +197,23 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
 }
 
 // What a region in another unit would find in this function.
-FunctionSummary Interpreter::latent(Function& f) {
+FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
   FunctionSummary summary;
   summary.usr = f.usr;
   summary.name = f.name;
   summary.place = f.place;
   summary.internal = f.internal;
   std::vector<Ref> refs;
-  run_root(f, kCallers, refs);
+  const Exit exit = run_root(f, kCallers, refs);
+  edge.usr = f.usr;
+  if (!exit.dead && !f.region) {
+    edge.ends = exit.flow.region == 0;
+    if (exit.flow.region > kCallers) {
+      edge.begins = exit.tag == Tag::begun ? 2 : exit.tag == Tag::not_begun ? 3 : 1;
+      edge.marked = exit.flow.marked;
+      edge.relaxed = exit.flow.relaxed_capture;
+    }
+  }
   for (const Ref& ref : refs) {
     if (ref.region != kCallers) continue;
     const Core& core = cores_[ref.core];
@@ -209,7 +232,8 @@ FunctionSummary Interpreter::latent(Function& f) {
         summary.calls.push_back(core.call);
         break;
       case Core::Kind::gap:
-        if (summary.not_analysed.empty()) summary.not_analysed = core.gap.function + ": " + core.gap.reason;
+        if (summary.not_analysed.empty() && !core.gap.aside)
+          summary.not_analysed = core.gap.function + ": " + core.gap.reason;
         break;
     }
   }
@@ -242,18 +266,39 @@ UnitResult Interpreter::run() {
       run_root(*f, 0, refs);
       report(refs, *f, result);
     }
+  // What only a template of a library calls is in no list of the unit's own functions.
+  for (size_t i = 0; i < program_.functions.size(); ++i) {
+    Function& f = program_.functions[i];
+    if (!f.user || !f.has_body || f.device_only || !f.lowered || interpreted_.contains(&f) || !wanted(&f))
+      continue;
+    run_root(f, 0, refs);
+    report(refs, f, result);
+  }
   std::unordered_set<const Function*> overriders;
   for (const Function* base : program_.overridden)
     overriders.insert(base->overriders.begin(), base->overriders.end());
   for (Function* f : all) {
     if ((f->internal && !overriders.contains(f)) || f->usr.empty()) continue;
     const Reach& r = reach(*f);
-    if (!r.calls_api && !r.leaves_unit && f->trouble.empty()) continue;
-    FunctionSummary summary = latent(*f);
+    if (!r.calls_api && !r.leaves_unit && !r.begins_region && !r.asks && f->trouble.empty()) {
+      result.summary.silent.push_back(f->usr);
+      continue;
+    }
+    CaptureEdge edge;
+    FunctionSummary summary = latent(*f, edge);
     summary.internal = false;  // an overrider without linkage is still reached through its base
+    if (edge.begins || edge.ends) result.summary.edges.push_back(edge);
     if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty())
       result.summary.functions.push_back(std::move(summary));
+    else
+      result.summary.silent.push_back(f->usr);
   }
+  std::set<std::string> outside;
+  for (const Function* f : all)
+    for (const Function* callee : f->callees)
+      if (callee->user && !callee->has_body && !callee->is_defaulted && !callee->device_only)
+        outside.insert(callee->usr);
+  result.summary.outside.assign(outside.begin(), outside.end());
   // A virtual method that another unit calls leads to the overriders here.
   for (const Function* base : program_.overridden) {
     FunctionSummary summary;
@@ -291,6 +336,12 @@ UnitResult Interpreter::run() {
   };
   result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same),
                         result.findings.end());
+  // One value that decides several things on one line is one fault.
+  std::set<std::tuple<std::string, int, std::string, Place>> causes;
+  std::erase_if(result.findings, [&](const Finding& f) {
+    if (!f.callee.empty() || f.flow.empty()) return false;
+    return !causes.emplace(f.place.file, f.place.line, f.rule, f.flow.front().place).second;
+  });
   std::stable_sort(result.not_analysed.begin(), result.not_analysed.end(), [](const auto& a, const auto& b) {
     if (a.place != b.place) return a.place < b.place;
     if (a.function != b.function) return a.function < b.function;

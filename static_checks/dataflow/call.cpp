@@ -80,6 +80,7 @@ Value Interpreter::call(const Node* n) {
   if (const Api* api = known) {
     v = effect(*api, n, *f, arguments, object);
   } else if (!f->user) {
+    if (f->foreign) add_foreign(*f);
     v = system_call(n, *f, arguments, object, object_node);
   } else {
     lowering_.lower(*f);
@@ -96,6 +97,7 @@ Value Interpreter::call(const Node* n) {
       if (f->spelled.starts_with("capgate_")) return {};
       add_call(*f, n);
       v = opaque(n, f, arguments, object);
+      if (const Value told = cross_edge(*f, n); told.tag != Tag::none) v.tag = told.tag;
     }
   }
   if (s().dead) return {};
@@ -171,6 +173,21 @@ void Interpreter::forget_outputs(const Function& function, const std::vector<Arg
         c.tag = Tag::none;
       }
   }
+}
+
+// A function of another unit that is known to begin or to end a region.
+Value Interpreter::cross_edge(const Function& function, const Node* at) {
+  Value v;
+  const auto known = edges_.find(function.usr);
+  if (known == edges_.end() || s().dead) return v;
+  const CaptureEdge& edge = *known->second;
+  if (edge.ends && s().flow.region) end_region(at);
+  if (edge.begins && !s().flow.region) {
+    begin_region(at, edge.marked ? "marked" : "capture");
+    s().flow.relaxed_capture = edge.relaxed;
+    v.tag = edge.begins == 2 ? Tag::begun : edge.begins == 3 ? Tag::not_begun : Tag::none;
+  }
+  return v;
 }
 
 // A function whose body is not here. A value that goes in by value is taken to decide what comes out.
@@ -386,7 +403,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   put(key, entry.flow.region);
   put(key, uint64_t{entry.flow.relaxed_capture} | uint64_t{entry.flow.relaxed_thread} << 8 |
                uint64_t{entry.flow.eager_break} << 16 | uint64_t{entry.flow.not_capturing} << 24 |
-               uint64_t{entry.flow.device_scalars} << 32 | uint64_t{entry.flow.marked} << 40);
+               uint64_t{entry.flow.device_scalars} << 32 | uint64_t{entry.flow.marked} << 40 |
+               uint64_t{static_cast<uint8_t>(entry.flow.first_use)} << 48);
   put(key, entry.flow.allowed);
   for (const auto& [path, c] : entry.cells()) {
     put(key, path);
@@ -447,6 +465,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     frame.up = frame_;
     frame.depth = frame_ ? frame_->depth + 1 : 0;
     frame.out.dead = true;
+    frame.entered = entry.flow;
     Frame* const outer_frame = frame_;
     State* const outer_state = state_;
     State running = entry;
@@ -502,13 +521,19 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
           }
       }
       exec(f.body);
-      if (!running.dead) join(frame.out, running, paths_, target_sets_, running.flow);
+      if (!running.dead) {
+        note_return(nullptr);
+        join(frame.out, running, paths_, target_sets_, frame.entered);
+      }
     }
+    if (const Tag tag = tag_of_returns(); tag != Tag::none && !frame.out.dead)
+      frame.out.at(paths_.root(Step::result, 0)).tag = tag;
     --active_[&f];
     frame_ = outer_frame;
     state_ = outer_state;
     summary.exit.dead = frame.out.dead;
     summary.exit.flow = frame.out.flow;
+    summary.exit.flow.first_use = entry.flow.first_use;
     if (annotated) {
       summary.exit.flow.region = 0;
     }

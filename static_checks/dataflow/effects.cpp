@@ -28,6 +28,7 @@ CallEvent Interpreter::event_of(const Api& api, std::string callee) {
           .relaxed_capture = s().flow.relaxed_capture != 0,
           .relaxed_thread = s().flow.relaxed_thread != 0,
           .capture = s().flow.marked == 0,
+          .first_use = s().flow.first_use,
           .default_is_per_thread = default_is_per_thread_};
 }
 
@@ -470,6 +471,8 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       begin_region(n, "capture");
       const Argument* mode = at_position(a, api.kind);
       s().flow.relaxed_capture = mode && mode->value.has_constant && mode->value.constant == 2;
+      v.tag = Tag::not_begun;
+      judge(event, n);
       break;
     }
     case Is::end_capture:
@@ -532,7 +535,11 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         event.stream = StreamUse::unknown;
       }
       // The kernel's arguments, when they come as an array of their addresses.
-      std::vector<Argument> passed;
+      std::vector<Argument> passed, unplaced;
+      Function* kernel = nullptr;
+      if (const Argument* given = at_position(a, api.function))
+        if (const uint32_t callable = given->value.callable; callable && callable != kManyCallables)
+          kernel = &program_.functions[callable - 1];
       if (const Argument* arrays = at_position(a, api.arrays)) {
         for (const PathId p : targets(arrays->value)) {
           const PathId base = paths_[p].parent ? paths_[p].parent : p;
@@ -542,7 +549,14 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
                 Argument one;
                 one.node = arrays->node;
                 one.value.targets = s().read(paths_, t).targets;
-                if (one.value.targets) passed.push_back(one);
+                if (!one.value.targets) continue;
+                const Paths::Info& at = paths_[path];
+                if (!kernel || at.parent != base || at.step != Step::element || at.key == kAny) {
+                  unplaced.push_back(one);
+                  continue;
+                }
+                if (passed.size() <= at.key) passed.resize(at.key + 1);
+                passed[at.key] = one;
               }
         }
       } else if (api.parameters >= 0) {
@@ -550,7 +564,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       }
       judge(event, n);
       note_scratch(passed, 0, n, event.callee);
-      touch_by_device(passed, nullptr, n, 0);
+      note_scratch(unplaced, 0, n, event.callee);
+      touch_by_device(passed, kernel, n, 0);
+      touch_by_device(unplaced, nullptr, n, 0);
       break;
     }
     case Is::host_function: {
@@ -561,6 +577,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       break;
     }
     case Is::create_handle:
+      judge(event, n);
       for (const int out : api.out)
         for (const PathId p : out_places(out)) {
           Cell& c = s().at(p);

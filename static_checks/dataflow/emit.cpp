@@ -85,7 +85,13 @@ void Interpreter::sink(Use use, const Trace* taint, const Node* at) {
 void Interpreter::judge(const CallEvent& event, const Node* at) {
   if (!s().flow.region || !judged()) return;
   for (const NamedCallRule& rule : call_rules())
-    if (const auto judgement = rule.judge(event)) {
+    if (auto judgement = rule.judge(event)) {
+      // What a warm-up does and a later step does not: no proof that the step that counts does it.
+      const bool allocates = rule.judge == device_alloc || rule.judge == host_alloc;
+      if (event.first_use == FirstUse::once || (event.first_use == FirstUse::growth && allocates)) {
+        judgement->severity = reports::Severity::note;
+        judgement->message += ", unless an earlier step has already done so";
+      }
       std::map<std::string, std::string> details;
       if (event.api.is == Is::launch && at->op == Op::launch) details["kernel"] = event.callee;
       add_finding(rule.id, *judgement, at, event.api_name.empty() ? event.callee : event.api_name, nullptr,
@@ -130,6 +136,23 @@ void Interpreter::unknown_target(const Node* n, const std::string& name) {
   add_ref(it->second, s().flow.region, nullptr);
 }
 
+// A region calls a library that is neither the project's nor the toolkit's: said once, judged never.
+void Interpreter::add_foreign(Function& function) {
+  if (!s().flow.region || !judged() || s().flow.eager_break || function.name.empty()) return;
+  const std::string key = "foreign" + function.name;
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = function.name;
+    core.gap.place = function.place;
+    core.gap.reason = "a region calls it, and it is another project's";
+    core.gap.aside = true;
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, s().flow.region, nullptr);
+}
+
 // A call that a region makes to a user's function whose body is in another unit.
 void Interpreter::add_call(Function& function, const Node* at) {
   const uint32_t region = s().flow.region;
@@ -141,10 +164,14 @@ void Interpreter::add_call(Function& function, const Node* at) {
   call.guards.not_capturing = s().flow.not_capturing;
   call.guards.relaxed_mode = s().flow.relaxed_thread;
   call.guards.eager_break = s().flow.eager_break;
+  call.guards.relaxed_capture = s().flow.relaxed_capture;
+  call.guards.marked = s().flow.marked;
+  call.guards.first_use = s().flow.first_use == FirstUse::once;
   const std::string key =
       "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) + ':' +
       std::to_string(call.place.column) + ':' +
-      std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break);
+      std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break +
+                     8 * call.guards.relaxed_capture + 16 * call.guards.marked + 32 * call.guards.first_use);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;

@@ -9,6 +9,31 @@ namespace capgate::lint {
 
 namespace {
 
+// Of the negated value.
+Tag opposite(Tag tag) {
+  switch (tag) {
+    case Tag::capture_status:
+    case Tag::is_capturing:
+      return Tag::not_capturing;
+    case Tag::not_capturing:
+      return Tag::is_capturing;
+    case Tag::begun:
+      return Tag::not_begun;
+    case Tag::not_begun:
+      return Tag::begun;
+    case Tag::none:
+      break;
+  }
+  return Tag::none;
+}
+
+// The capture could not be begun.
+void leave_region(Flow& flow) {
+  flow.region = 0;
+  flow.marked = 0;
+  flow.relaxed_capture = 0;
+}
+
 bool is_record(const Type* t) {
   return t && (t->shape == Shape::record || t->shape == Shape::array);
 }
@@ -92,6 +117,7 @@ const Trace* Interpreter::content_of(const Value& value) {
 }
 
 Memory Interpreter::memory_of(PathId path) {
+  if (paths_[path].swallowed_pointer) return Memory::unknown;
   for (PathId at = path; at; at = paths_[at].parent) {
     if (const Cell* cell = s().find(at); cell && cell->memory != Memory::unknown) return cell->memory;
     if (paths_[at].step == Step::element || paths_[at].step == Step::deref) {
@@ -364,7 +390,18 @@ Value Interpreter::binary(const Node* n) {
   if (comparison && (l.tag != Tag::none || r.tag != Tag::none)) {
     const Value& tagged = l.tag != Tag::none ? l : r;
     const Value& other = l.tag != Tag::none ? r : l;
-    if (other.has_constant && (n->sub == CXBinaryOperator_EQ || n->sub == CXBinaryOperator_NE)) {
+    const bool tells = n->sub == CXBinaryOperator_EQ || n->sub == CXBinaryOperator_NE;
+    if (other.has_constant && tells && (tagged.tag == Tag::begun || tagged.tag == Tag::not_begun)) {
+      // Of a status only success says anything: another error may have been met.
+      const bool equal_to_zero = other.constant == 0;
+      if (!equal_to_zero && tagged.tag == Tag::not_begun && n->sub == CXBinaryOperator_NE) return v;
+      bool begun = tagged.tag == Tag::begun;
+      if (equal_to_zero) begun = !begun;
+      if (n->sub == CXBinaryOperator_NE) begun = !begun;
+      v.tag = begun ? Tag::begun : Tag::not_begun;
+      return v;
+    }
+    if (other.has_constant && tells) {
       // cudaStreamCaptureStatusNone is 0, Active 1, Invalidated 2; a bool that says "capturing" is 1.
       bool capturing = other.constant != 0;
       if (tagged.tag == Tag::not_capturing) capturing = !capturing;
@@ -532,6 +569,20 @@ Value Interpreter::construct(const Node* n, PathId destination) {
     }
     return result;
   }
+  if (f->user && !f->is_defaulted && !f->usr.empty()) {  // its body is in another unit
+    std::vector<Argument> arguments = arguments_of(n, 0, f);
+    if (s().dead) return result;
+    s().erase_below(paths_, destination, true);
+    forget_outputs(*f, arguments);
+    add_call(*f, n);
+    const Value held = opaque(n, f, arguments, {});
+    if (held.taint) {
+      s().at(destination).taint = held.taint;
+      s().at(destination).deep = true;
+    }
+    cross_edge(*f, n);
+    return result;
+  }
   // Implicit: a copy or move, or memberwise defaults.
   if (n->kids.size() == 1) {
     const Node* from = bare(n->kids[0]);
@@ -562,6 +613,10 @@ Value Interpreter::construct(const Node* n, PathId destination) {
 void Interpreter::destroy(Record& record, PathId object, const Node* at, int depth) {
   if (!record.user || depth > 4) return;
   lowering_.complete(record);
+  if (record.destructor_elsewhere) {
+    add_call(*record.destructor_elsewhere, at);
+    cross_edge(*record.destructor_elsewhere, at);
+  }
   if (record.destructor) {
     lowering_.lower(*record.destructor);
     if (record.destructor->body) {
@@ -618,10 +673,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   if (n->op == Op::unary && n->sub == CXUnaryOperator_LNot) {
     Value v = branch(n->kids[0], no, yes);
     if (v.has_constant) v.constant = !v.constant;
-    if (v.tag == Tag::is_capturing)
-      v.tag = Tag::not_capturing;
-    else if (v.tag == Tag::not_capturing)
-      v.tag = Tag::is_capturing;
+    v.tag = opposite(v.tag);
     return v;
   }
   Value v = eval(n);
@@ -629,6 +681,8 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   no = s();
   if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status) no.flow.not_capturing = 1;
   if (v.tag == Tag::not_capturing) yes.flow.not_capturing = 1;
+  if (v.tag == Tag::begun) leave_region(no.flow);
+  if (v.tag == Tag::not_begun) leave_region(yes.flow);
   if (v.has_constant) (v.constant ? no : yes).dead = true;
   v.taint = taint_of(v);
   return v;
@@ -686,10 +740,7 @@ Value Interpreter::eval(const Node* n) {
       v.targets = 0;
       if (n->sub == CXUnaryOperator_LNot) {
         if (v.has_constant) v.constant = !v.constant;
-        if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status)
-          v.tag = Tag::not_capturing;
-        else if (v.tag == Tag::not_capturing)
-          v.tag = Tag::is_capturing;
+        v.tag = opposite(v.tag);
       } else if (n->sub == CXUnaryOperator_Minus && v.has_constant) {
         v.constant = -v.constant;
       } else if (n->sub != CXUnaryOperator_Plus) {

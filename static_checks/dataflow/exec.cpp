@@ -11,6 +11,12 @@ namespace {
 
 constexpr int kMaxRounds = 6;
 
+// Nothing after it in its block runs where it does.
+bool leaves(const Node* n) {
+  while (n && n->op == Op::block && !n->kids.empty()) n = n->kids.back();
+  return n && (n->op == Op::give_back || n->op == Op::proceed || n->op == Op::leave);
+}
+
 bool is_relational(const Node* n) {
   n = bare(n);
   if (n->op == Op::logical_and || n->op == Op::logical_or)
@@ -20,19 +26,52 @@ bool is_relational(const Node* n) {
 
 }  // namespace
 
-// The destructor, or a plain function that it calls, hands the memory to CUDA; a pool behind an interface may
-// keep it mapped.
-bool Interpreter::frees_directly(Function& destructor) {
-  const auto frees = [&](const Function& f) {
-    return std::any_of(f.callees.begin(), f.callees.end(), [&](Function* callee) {
-      const Api* api = api_of(*callee);
-      return api && api->is == Is::release && !api->async;
-    });
-  };
-  if (frees(destructor)) return true;
-  for (Function* callee : destructor.callees)
-    if (callee->user && callee->overriders.empty() && frees(*callee)) return true;
-  return false;
+// Certainly hands memory to CUDA: the destructor, or a plain function that it calls, on every path but that
+// of an empty object. A pool that frees only when it is full, or behind an interface, keeps it mapped.
+bool Interpreter::frees_surely(Function& f, int depth) {
+  lowering_.lower(f);
+  return frees_surely(f.body, depth);
+}
+
+bool Interpreter::frees_surely(const Node* n, int depth) {
+  if (!n || depth > 12) return false;
+  switch (n->op) {
+    case Op::when: {
+      const Node* condition = bare(n->kids[n->split]);
+      bool negated = false;
+      const Node* asked = once_flag(condition, negated);
+      if (!asked && condition->op == Op::variable) asked = condition;
+      const bool asks_for_it = asked && asked->type && asked->type->shape == Shape::pointer;
+      const Node* yes = n->kids[n->split + 1];
+      const Node* no = n->kids[n->split + 2];
+      if (frees_surely(condition, depth + 1)) return true;
+      return asks_for_it ? frees_surely(yes, depth + 1) || frees_surely(no, depth + 1)
+                         : frees_surely(yes, depth + 1) && frees_surely(no, depth + 1);
+    }
+    case Op::call: {
+      if (!n->function) break;
+      if (const Api* api = api_of(*n->function)) {
+        if (api->is == Is::release && !api->async) return true;
+      } else if (n->function->user && n->function->overriders.empty() && n->function->has_body && depth < 6) {
+        if (frees_surely(*n->function, depth + 6)) return true;
+      }
+      break;
+    }
+    case Op::lambda:
+    case Op::loop_for:
+    case Op::loop_while:
+    case Op::loop_range:
+    case Op::choose:
+    case Op::conditional:
+    case Op::logical_and:
+    case Op::logical_or:
+      return false;
+    default:
+      break;
+  }
+  return std::any_of(n->kids.begin(), n->kids.end(), [&](const Node* kid) {
+    return frees_surely(kid, depth + (n->op >= Op::block ? 0 : 1));
+  });
 }
 
 // Runs destructors of the locals beyond `keep`, in reverse order.
@@ -60,7 +99,7 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
           reported.push_back(used);
           const std::string receiver = used->function ? used->function->spelled : std::string("the launch");
           add_finding("local-scratch",
-                      local_scratch({v->name, receiver, false, frees_directly(*record.destructor)}), used,
+                      local_scratch({v->name, receiver, false, frees_surely(*record.destructor)}), used,
                       receiver, nullptr, {{"object", v->name}});
         }
       }
@@ -72,6 +111,7 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
 
 void Interpreter::exec_block(const Node* n) {
   const size_t keep = frame_->locals.size();
+  const FirstUse first_use = s().flow.first_use;
   for (size_t i = 0; i < n->kids.size(); ++i) {
     const Node* kid = n->kids[i];
     if (s().dead && frame_->labels.empty()) {
@@ -79,8 +119,14 @@ void Interpreter::exec_block(const Node* n) {
       if (kid->op != Op::label) continue;
     }
     exec(kid);
-    if (kid->op == Op::when && s().flow.region && !s().dead) check_once_return(n, i + 1, kid);
+    if (kid->op == Op::when && s().flow.region && !s().dead) {
+      check_once_return(n, i + 1, kid);
+      if (s().flow.first_use == FirstUse::none && leaves(kid->kids[kid->split + 1]))
+        s().flow.first_use = closes_guard(kid->kids[kid->split], false,
+                                          {n->kids.begin() + static_cast<long>(i) + 1, n->kids.end()});
+    }
   }
+  s().flow.first_use = first_use;
   if (n->sub != 1) leave_locals(keep, n->kids.empty() ? n : n->kids.back(), true);
 }
 
@@ -94,6 +140,10 @@ void Interpreter::exec_when(const Node* n) {
   if (const Trace* t = v.taint) sink(Use::condition, t, condition);
   if (n->has_value) (n->value ? no : yes).dead = true;
   if (base.region) check_once(n);
+  if (base.region && base.first_use == FirstUse::none) {
+    yes.flow.first_use = closes_guard(condition, true, {n->kids[n->split + 1]});
+    if (n->kids[n->split + 2]) no.flow.first_use = closes_guard(condition, false, {n->kids[n->split + 2]});
+  }
   s() = std::move(yes);
   if (!s().dead) exec(n->kids[n->split + 1]);
   State after = std::move(s());
@@ -101,6 +151,7 @@ void Interpreter::exec_when(const Node* n) {
   if (!s().dead && n->kids[n->split + 2]) exec(n->kids[n->split + 2]);
   join(after, s(), paths_, target_sets_, base);
   s() = std::move(after);
+  s().flow.first_use = base.first_use;
   leave_locals(keep, n, true);
 }
 
@@ -143,7 +194,7 @@ void Interpreter::exec_loop(const Node* n) {
     if (entry.dead || exhausted_) break;
     State breaks, continues;
     breaks.dead = continues.dead = true;
-    frame_->loops.push_back({&breaks, &continues, frame_->locals.size()});
+    frame_->loops.push_back({&breaks, &continues, frame_->locals.size(), base});
     const size_t inner = frame_->locals.size();
     State no;
     no.dead = true;
@@ -241,7 +292,7 @@ void Interpreter::exec_range(const Node* n) {
     if (entry.dead) break;
     State breaks, continues;
     breaks.dead = continues.dead = true;
-    frame_->loops.push_back({&breaks, &continues, frame_->locals.size()});
+    frame_->loops.push_back({&breaks, &continues, frame_->locals.size(), base});
     for (const PathId p : at) bind(n, paths_.extend(p, Step::element, kAny));
     exec(n->kids[1]);
     join(s(), continues, paths_, target_sets_, base);
@@ -270,7 +321,7 @@ void Interpreter::exec_choose(const Node* n) {
   breaks.dead = continues.dead = true;
   State* outer_continue = frame_->loops.empty() ? &continues : frame_->loops.back().continues;
   const size_t outer_locals = frame_->loops.empty() ? keep : frame_->locals.size();
-  frame_->loops.push_back({&breaks, outer_continue, outer_locals});
+  frame_->loops.push_back({&breaks, outer_continue, outer_locals, base});
   bool has_default = false, taken = false;
   s().dead = true;
   std::vector<const Node*> statements;
@@ -387,8 +438,42 @@ void Interpreter::exec_return(const Node* n) {
     }
   }
   leave_locals(0, n, false);
-  join(frame_->out, s(), paths_, target_sets_, s().flow);
+  if (!s().dead) note_return(s().find(out));
+  join(frame_->out, s(), paths_, target_sets_, frame_->entered);
   s().dead = true;
+}
+
+// Whether a function that may begin a region says so by what it returns.
+void Interpreter::note_return(const Cell* result) {
+  const uint32_t region = s().flow.region;
+  Returns& returns =
+      region && region != frame_->entered.region ? frame_->with_region : frame_->without_region;
+  // A state that is left over where a begin was refused has had its region taken away: branch().
+  if (result && result->has_constant)
+    (result->constant ? returns.truth : returns.falsehood) = true;
+  else if (result && (result->tag == Tag::begun || result->tag == Tag::not_begun))
+    ((result->tag == Tag::begun) == (&returns == &frame_->with_region) ? returns.truth : returns.falsehood) =
+        true;
+  else
+    returns.unknown = true;
+}
+
+Tag Interpreter::tag_of_returns() const {
+  const Returns& with = frame_->with_region;
+  const Returns& without = frame_->without_region;
+  if (with.unknown || without.unknown) return Tag::none;
+  if (with.truth && without.falsehood && !with.falsehood && !without.truth) return Tag::begun;
+  if (with.falsehood && without.truth && !with.truth && !without.falsehood) return Tag::not_begun;
+  return Tag::none;
+}
+
+// Paths that jump out of a region to a common end are those on which something failed: what follows is judged
+// as the path that got there in order.
+void Interpreter::join_at_label(const State& from) {
+  Flow base = s().flow;
+  if (!s().dead && !from.dead && s().flow.region != from.flow.region)
+    base.region = s().flow.region == frame_->entered.region ? from.flow.region : s().flow.region;
+  join(s(), from, paths_, target_sets_, base);
 }
 
 void Interpreter::exec_try(const Node* n) {
@@ -439,14 +524,14 @@ void Interpreter::exec(const Node* n) {
     case Op::leave:
       if (!frame_->loops.empty()) {
         leave_locals(frame_->loops.back().locals, n, false);
-        join(*frame_->loops.back().breaks, s(), paths_, target_sets_, s().flow);
+        join(*frame_->loops.back().breaks, s(), paths_, target_sets_, frame_->loops.back().base);
       }
       s().dead = true;
       return;
     case Op::proceed:
       if (!frame_->loops.empty()) {
         leave_locals(frame_->loops.back().locals, n, false);
-        join(*frame_->loops.back().continues, s(), paths_, target_sets_, s().flow);
+        join(*frame_->loops.back().continues, s(), paths_, target_sets_, frame_->loops.back().base);
       }
       s().dead = true;
       return;
@@ -459,7 +544,7 @@ void Interpreter::exec(const Node* n) {
     }
     case Op::label: {
       const auto it = frame_->labels.find(n->name);
-      if (it != frame_->labels.end()) join(s(), it->second, paths_, target_sets_, s().flow);
+      if (it != frame_->labels.end()) join_at_label(it->second);
       for (const Node* kid : n->kids) exec(kid);
       return;
     }
@@ -486,101 +571,6 @@ void Interpreter::exec(const Node* n) {
       eval(n);
       return;
   }
-}
-
-// ---- once-only guards -------------------------------------------------------------------------------------
-
-// The flag in `!flag`, `flag == false`, `ptr == nullptr` (negated) or `flag` itself, when it outlives the
-// call.
-const Node* Interpreter::once_flag(const Node* condition, bool& negated) const {
-  negated = false;
-  const Node* n = bare(condition);
-  for (;;) {
-    if (n->op == Op::unary && n->sub == CXUnaryOperator_LNot) {
-      negated = !negated;
-      n = bare(n->kids[0]);
-    } else if (n->op == Op::binary && (n->sub == CXBinaryOperator_EQ || n->sub == CXBinaryOperator_NE) &&
-               bare(n->kids[1])->has_value && bare(n->kids[1])->value == 0) {
-      if (n->sub == CXBinaryOperator_EQ) negated = !negated;
-      n = bare(n->kids[0]);
-    } else {
-      break;
-    }
-  }
-  if (n->op == Op::variable &&
-      (n->variable->scope == Variable::Scope::static_local || n->variable->scope == Variable::Scope::global))
-    return n;
-  if (n->op == Op::field) return n;
-  return nullptr;
-}
-
-const Node* Interpreter::find_assignment(const Node* n, const Node* flag) {
-  if (!n) return nullptr;
-  if (n->op == Op::assign) {
-    const Node* target = bare(n->kids[0]);
-    const Node* value = bare(n->kids[1]);
-    const bool same = target->op == flag->op && (flag->op == Op::variable ? target->variable == flag->variable
-                                                                          : target->name == flag->name);
-    if (same && !(value->has_value && value->value == 0)) return n;
-  }
-  if (n->op == Op::lambda) return nullptr;
-  for (const Node* kid : n->kids)
-    if (const Node* found = find_assignment(kid, flag)) return found;
-  return nullptr;
-}
-
-// The first launch or captured copy below `n`, or the call that leads to one.
-const Node* Interpreter::find_launch(const Node* n, int depth) {
-  if (!n || depth > 60) return nullptr;
-  if (n->op == Op::launch) return n;
-  if (n->op == Op::call && n->function) {
-    if (const Api* api = api_of(*n->function)) {
-      if (api->is == Is::launch || api->is == Is::library_work ||
-          ((api->is == Is::copy || api->is == Is::set) && api->async))
-        return n;
-    } else if (n->function->user) {
-      if (reach(*n->function).launches) return n;
-    }
-  }
-  if (n->op == Op::lambda && n->function) return find_launch(n->function->body, depth + 1);
-  for (const Node* kid : n->kids)
-    if (const Node* found = find_launch(kid, depth + 1)) return found;
-  return nullptr;
-}
-
-void Interpreter::check_once(const Node* when) {
-  if (!judged()) return;
-  bool negated = false;
-  const Node* flag = once_flag(when->kids[when->split], negated);
-  if (!flag || !negated) return;
-  const Node* guarded = when->kids[when->split + 1];
-  if (!find_assignment(guarded, flag)) return;
-  const Node* work = find_launch(guarded);
-  if (!work) return;
-  const std::string what = work->function ? work->function->spelled : "a launch";
-  add_finding("one-time-init", one_time_init({text_of(flag), what}), work, what, nullptr,
-              {{"guard", text_of(flag)}});
-}
-
-// `if (done) return;` … launch … `done = true;`
-void Interpreter::check_once_return(const Node* block, size_t from, const Node* when) {
-  if (!judged() || when->kids[when->split + 2]) return;
-  bool negated = false;
-  const Node* flag = once_flag(when->kids[when->split], negated);
-  if (!flag || negated) return;
-  const Node* taken = when->kids[when->split + 1];
-  while (taken->op == Op::block && taken->kids.size() == 1) taken = taken->kids[0];
-  if (taken->op != Op::give_back) return;
-  const Node* work = nullptr;
-  bool assigned = false;
-  for (size_t i = from; i < block->kids.size(); ++i) {
-    if (!work) work = find_launch(block->kids[i]);
-    assigned = assigned || find_assignment(block->kids[i], flag);
-  }
-  if (!work || !assigned) return;
-  const std::string what = work->function ? work->function->spelled : "a launch";
-  add_finding("one-time-init", one_time_init({text_of(flag), what}), work, what, nullptr,
-              {{"guard", text_of(flag)}});
 }
 
 }  // namespace capgate::lint

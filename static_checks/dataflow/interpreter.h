@@ -60,10 +60,15 @@ class Interpreter {
     State* breaks;
     State* continues;
     size_t locals;
+    Flow base;  // before the loop
   };
   struct Local {
     Variable* variable;
     bool owns;  // has something to destroy
+  };
+  // What returns give, where it is known.
+  struct Returns {
+    bool truth = false, falsehood = false, unknown = false;
   };
   struct Frame {
     Function* function = nullptr;
@@ -76,6 +81,8 @@ class Interpreter {
     std::unordered_map<uint32_t, State> labels;
     std::vector<const Variable*> counters;  // of the enclosing for loops
     std::vector<PathId> swept;              // arrays that the current loop's counter runs over
+    Flow entered;                           // with
+    Returns with_region, without_region;    // that it began and left open
     int depth = 0;
   };
   struct Argument {
@@ -91,14 +98,19 @@ class Interpreter {
   };
   struct Reach {  // what a function does directly or through calls
     bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
-         leaves_unit = false, ready = false;
+         leaves_unit = false, asks = false, ready = false;
     std::vector<uint32_t> visible;  // ids of outer variables, ascending
   };
 
   // analyze.cpp: roots, latent findings, the result
-  void run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
+  struct Exit {
+    Flow flow;
+    Tag tag = Tag::none;
+    bool dead = false;
+  };
+  Exit run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
   void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
-  FunctionSummary latent(Function& function);
+  FunctionSummary latent(Function& function, CaptureEdge& edge);
   std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
   const Reach& reach(Function& function);
   void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
@@ -129,7 +141,7 @@ class Interpreter {
                                                                         : kAny;
   }
 
-  // exec.cpp
+  // exec.cpp, once.cpp
   void exec(const Node* n);
   void exec_block(const Node* n);
   void exec_when(const Node* n);
@@ -138,15 +150,22 @@ class Interpreter {
   void exec_choose(const Node* n);
   void exec_declare(const Node* n);
   void exec_return(const Node* n);
+  void note_return(const Cell* result);
+  Tag tag_of_returns() const;
+  void join_at_label(const State& from);
   void exec_try(const Node* n);
   void bind(const Node* declaration, PathId from);
-  bool frees_directly(Function& destructor);
+  bool frees_surely(Function& destructor, int depth = 0);
+  bool frees_surely(const Node* n, int depth);
   void leave_locals(size_t keep, const Node* at, bool pop);
   void check_once(const Node* when);
   void check_once_return(const Node* block, size_t from, const Node* when);
   const Node* find_launch(const Node* n, int depth = 0);
   const Node* find_assignment(const Node* n, const Node* flag);
   const Node* once_flag(const Node* condition, bool& negated) const;
+
+  FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
+  bool writes_state(const Node* n, const Node* state, int depth);
 
   // call.cpp
   Value call(const Node* n);
@@ -199,6 +218,7 @@ class Interpreter {
                const std::vector<PathId>& object);
   Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
   void call_callables(const Node* n, std::vector<Argument>& arguments);
+  Function* made_by(Function& function);
 
   // emit.cpp
   void sink(Use use, const Trace* taint, const Node* at);
@@ -207,6 +227,8 @@ class Interpreter {
   void add_ref(uint32_t core, uint32_t region, const Chain* chain);
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
   void add_call(Function& function, const Node* at);
+  void add_foreign(Function& function);
+  Value cross_edge(const Function& function, const Node* at);
   bool judged() const;
 
   State& s() { return *state_; }
@@ -229,8 +251,10 @@ class Interpreter {
   std::unordered_map<std::string, uint32_t> region_ids_;
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
   std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
+  std::unordered_map<std::string, const CaptureEdge*> edges_;
   std::unordered_map<Function*, Reach> reaches_;
   std::map<std::pair<uint32_t, uint32_t>, bool> writes_;  // function and parameter
+  std::unordered_map<const Function*, Function*> made_by_;
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;
   State* state_ = nullptr;

@@ -33,6 +33,15 @@ bool ends_with_status_word(std::string name) {
          name.ends_with("errc");
 }
 
+// The compiler's, the system's and the toolkit's headers: what they do is known, or harmless in a capture.
+bool is_of_the_system(const std::string& file) {
+  for (const char* place :
+       {"/include/c++/", "/lib/clang/", "/lib/gcc/", "/usr/local/cuda", "/targets/x86_64-linux/include/",
+        "/targets/sbsa-linux/include/", "/nvidia/cu", "capgate_prelude"})
+    if (file.find(place) != std::string::npos) return true;
+  return file.empty() || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
+}
+
 uint32_t Lowering::Impl::file_id(CXFile file) {
   if (!file) return 0;
   const auto [it, fresh] = files_.try_emplace(file);
@@ -184,6 +193,7 @@ void Lowering::Impl::complete(Record& record) {
     } else if (kid.kind == CXCursor_Destructor) {
       Function* f = function_of(kid);
       if (f->has_body && record.user) record.destructor = f;
+      if (!f->has_body && !f->is_defaulted && f->user) record.destructor_elsewhere = f;
     } else if (kid.kind == CXCursor_Constructor && record.user) {
       if (clang_Cursor_getNumArguments(kid) == 0) record.default_constructor = function_of(kid);
     } else if (kid.kind == CXCursor_FieldDecl && record.user) {
@@ -319,6 +329,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
                 spelling_of(clang_getCursorSemanticParent(cursor)).find("(lambda") == 0;
   f.place = place_of(cursor);
   f.user = unit_.is_user(cursor) || f.name.starts_with("capgate::");
+  f.foreign = !f.user && !is_of_the_system(f.place.file);
   f.result = type_of(clang_getCursorResultType(cursor));
   f.is_constructor = cursor.kind == CXCursor_Constructor;
   f.is_destructor = cursor.kind == CXCursor_Destructor;

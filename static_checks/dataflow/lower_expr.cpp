@@ -173,7 +173,8 @@ Node* Lowering::Impl::construct(CXCursor cursor, Function* constructor) {
   if (n->type && n->type->record) {
     n->record = n->type->record;
     complete(*n->record);
-    if (n->record->destructor && scope_) scope_->called.insert(n->record->destructor);
+    for (Function* destructor : {n->record->destructor, n->record->destructor_elsewhere})
+      if (destructor && scope_) scope_->called.insert(destructor);
   }
   add_arguments(n, cursor, constructor, 0);
   return n;

@@ -82,6 +82,35 @@ std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, con
   return result;
 }
 
+// The user's constructor that a function like std::make_unique runs on what it is given; null: none is found.
+Function* Interpreter::made_by(Function& f) {
+  static constexpr std::array<std::string_view, 6> kMakers{"make_unique",  "make_shared", "make_optional",
+                                                           "emplace_back", "emplace",     "emplace_front"};
+  if (f.user || !f.has_body || !f.name.starts_with("std::") || !is_one_of(f.spelled, kMakers)) return nullptr;
+  const auto [it, fresh] = made_by_.try_emplace(&f, nullptr);
+  if (!fresh) return it->second;
+  std::vector<Function*> queue{&f};
+  std::unordered_set<Function*> seen{&f};
+  Function* found = nullptr;
+  for (size_t i = 0; i < queue.size() && i < 60 && !found; ++i) {
+    lowering_.lower(*queue[i]);
+    std::vector<const Node*> work{queue[i]->body};
+    for (const auto& [name, init] : queue[i]->member_inits) work.push_back(init);
+    while (!work.empty() && !found) {
+      const Node* n = work.back();
+      work.pop_back();
+      if (!n) continue;
+      if (n->op == Op::construct && n->function && n->function->user && !n->function->is_defaulted &&
+          n->record && n->record->user)
+        found = n->function;
+      for (const Node* kid : n->kids) work.push_back(kid);
+    }
+    for (Function* callee : queue[i]->callees)
+      if (!callee->user && callee->has_body && seen.insert(callee).second) queue.push_back(callee);
+  }
+  return made_by_[&f] = found;
+}
+
 void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments) {
   const Trace* content = nullptr;
   std::vector<PathId> referents;
@@ -443,6 +472,12 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     return v;
   }
   if (is_one_of(name, kAdd) || name == "emplace_back") {
+    if (Function* constructor = name.starts_with("emplace") ? made_by(f) : nullptr) {
+      lowering_.lower(*constructor);
+      const std::vector<PathId> self = elements(object, object_node, kAny);
+      if (constructor->body && self.size() == 1) apply(*constructor, n, a, &self);
+      if (s().dead) return v;
+    }
     for (const PathId p : elements(object, object_node, kAny))
       for (const Argument& one : a) {
         if (one.value.aggregate)
@@ -612,6 +647,15 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     s().erase_below(paths_, heap, true);
     s().at(heap).memory = Memory::host_heap;
     const bool array = f.result && f.result->spelling.find("[]") != std::string::npos;
+    if (Function* constructor = made_by(f)) {
+      lowering_.lower(*constructor);
+      const std::vector<PathId> self{heap};
+      if (constructor->body)
+        apply(*constructor, n, a, &self);
+      else
+        add_call(*constructor, n);
+      if (s().dead) return v;
+    }
     for (const Argument& one : a)
       if (const Trace* t = taint_of(one.value)) {
         if (array)

@@ -27,6 +27,7 @@ PathId Paths::extend(PathId base, Step step, uint32_t key) {
   if (!base) return 0;
   if (infos_[base].depth >= kMaxSteps) {
     infos_[base].summary = true;
+    if (step == Step::deref) infos_[base].swallowed_pointer = true;
     return base;
   }
   return intern(base, step, key);

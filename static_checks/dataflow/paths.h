@@ -32,7 +32,8 @@ class Paths {
     PathId parent = 0, root = 0;
     Step step = Step::variable;
     uint8_t depth = 0;
-    bool summary = false;  // stands for more than one cell: written weakly
+    bool summary = false;            // stands for more than one cell: written weakly
+    bool swallowed_pointer = false;  // stands for what a pointer in it points to, too
     uint32_t key = 0;
     std::vector<PathId> indexed;  // children with a constant index
   };

@@ -52,7 +52,8 @@ struct Record {
   bool fields_known = false;
   std::vector<Field> fields;
   std::vector<Record*> bases;
-  Function* destructor = nullptr;  // with a body, the user's
+  Function* destructor = nullptr;            // with a body, the user's
+  Function* destructor_elsewhere = nullptr;  // the user's, with its body in another unit
   Function* default_constructor = nullptr;
   bool is_union = false;
 };
@@ -143,7 +144,8 @@ struct Function {
   std::string usr;
   Place place;
   int end_line = 0;
-  bool user = false;  // below the root: judged
+  bool user = false;     // below the root: judged
+  bool foreign = false;  // neither the project's, nor the system's or the toolkit's
   bool has_body = false;
   bool lowered = false;
   bool kernel = false;

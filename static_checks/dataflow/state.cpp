@@ -153,6 +153,7 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
     flow.relaxed_thread = into.flow.relaxed_thread && from.flow.relaxed_thread;
     flow.device_scalars = into.flow.device_scalars || from.flow.device_scalars;
     if (into.flow.allowed != from.flow.allowed) flow.allowed = base.allowed;
+    if (into.flow.first_use != from.flow.first_use) flow.first_use = base.first_use;
     flow.marked = into.flow.marked && from.flow.marked;
   }
   into.clear();

@@ -42,8 +42,9 @@ enum class Memory : uint8_t {
   mixed
 };
 
-// A value that follows from whether the stream captures.
-enum class Tag : uint8_t { none, capture_status, is_capturing, not_capturing };
+// A value that follows from whether the stream captures, or from whether a capture could be begun: `begun` is
+// true, or not 0, where it was; `not_begun` where it was refused.
+enum class Tag : uint8_t { none, capture_status, is_capturing, not_capturing, begun, not_begun };
 
 // Of a library handle: which stream its work goes to.
 enum class HandleStream : uint8_t { unknown, none, set };
@@ -80,6 +81,10 @@ struct Cell {
   }
 };
 
+// Behind a guard that the guarded code itself closes, so that a warm-up takes this way and a later step does
+// not: a flag or an empty handle, or a capacity that has to grow.
+enum class FirstUse : uint8_t { none, once, growth };
+
 struct Flow {
   uint32_t region = 0;          // index into the analysis' regions; 0 outside; 1: the caller's
   uint8_t relaxed_capture = 0;  // the capture was begun in relaxed mode
@@ -88,7 +93,8 @@ struct Flow {
   uint8_t not_capturing = 0;   // behind a test that says so
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
   uint8_t marked = 0;          // the region is a marked step, no capture
-  uint32_t allowed = 0;        // index into the analysis' allow scopes
+  FirstUse first_use = FirstUse::none;
+  uint32_t allowed = 0;  // index into the analysis' allow scopes
   bool operator==(const Flow&) const = default;
 };
 

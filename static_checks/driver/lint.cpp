@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
+#include <optional>
 
 #include "reports/settings/settings.h"
 #include "static_checks/cache/cache.h"
@@ -47,20 +49,46 @@ class Run {
 
   LintFigures go() {
     figures_.units = plan_.units.size();
-    std::vector<Job> jobs;
-    std::vector<size_t> units;
+    replies_.resize(plan_.units.size());
+    known_edges_.resize(plan_.units.size());
+    std::vector<size_t> all;
     for (size_t i = 0; i < plan_.units.size(); ++i) {
       const UnitCommand& command = plan_.units[i];
       if (settings_.verbose && !command.dropped.empty())
         settings_.verbose(command.file + ": left out " + joined(command.dropped));
-      Job job{command, settings_.options,
+      all.push_back(i);
+    }
+    look_at(all);
+    // Where a function of one unit begins or ends a region for its callers in another, these are looked at
+    // again with that known; a caller may in turn be such a function.
+    for (int round = 0; round < kMaxRounds; ++round) {
+      const std::vector<size_t> again = units_with_news();
+      if (again.empty()) break;
+      look_at(again);
+    }
+    if (looked_) cache_.prune();
+    // In the plan's order, so that the report does not depend on which worker was faster.
+    for (size_t i = 0; i < plan_.units.size(); ++i)
+      if (replies_[i]) builder_.add_unit(plan_.units[i], std::move(*replies_[i]));
+    return figures_;
+  }
+
+ private:
+  static constexpr int kMaxRounds = 4;  // units deep that a begin or an end may be wrapped
+
+  void look_at(const std::vector<size_t>& units) {
+    std::vector<Job> jobs;
+    std::vector<size_t> missing;
+    for (const size_t i : units) {
+      Job job{plan_.units[i], settings_.options,
               settings_.resource_dir.empty() ? default_resource_dir() : settings_.resource_dir};
+      job.options.edges = known_edges_[i];
       if (std::optional<Reply> known = cache_.find(job)) {
-        ++figures_.cached;
+        if (!replies_[i]) ++figures_.cached;
         finished(i, std::move(*known));
       } else {
         jobs.push_back(std::move(job));
-        units.push_back(i);
+        missing.push_back(i);
       }
     }
     const PoolSettings pool{settings_.worker, settings_.jobs ? settings_.jobs : usable_cores(),
@@ -68,18 +96,31 @@ class Run {
     run_jobs(jobs, pool, [&](size_t job, Reply reply) {
       cache_.keep(jobs[job], reply);
       count(jobs[job].command, reply);
-      finished(units[job], std::move(reply));
+      finished(missing[job], std::move(reply));
       return true;
     });
-    if (!jobs.empty()) cache_.prune();
-    // In the plan's order, so that the report does not depend on which worker was faster.
-    std::sort(replies_.begin(), replies_.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [unit, reply] : replies_) builder_.add_unit(plan_.units[unit], std::move(reply));
-    return figures_;
+    looked_ = looked_ || !jobs.empty();
   }
 
- private:
+  // Units that call a function of another unit of which more is known now than when they were looked at.
+  std::vector<size_t> units_with_news() {
+    std::map<std::string, CaptureEdge> edges;
+    for (const std::optional<Reply>& reply : replies_)
+      if (reply)
+        for (const CaptureEdge& edge : reply->result.summary.edges) edges[edge.usr] = edge;
+    std::vector<size_t> units;
+    for (size_t i = 0; i < replies_.size() && !edges.empty(); ++i) {
+      if (!replies_[i]) continue;
+      std::vector<CaptureEdge> wanted;
+      for (const std::string& usr : replies_[i]->result.summary.outside)
+        if (const auto known = edges.find(usr); known != edges.end()) wanted.push_back(known->second);
+      if (wanted == known_edges_[i]) continue;
+      known_edges_[i] = std::move(wanted);
+      units.push_back(i);
+    }
+    return units;
+  }
+
   void finished(size_t unit, Reply reply) {
     // Of the inputs, thousands a unit, only the user's files are asked for again.
     Inputs& inputs = reply.inputs;
@@ -87,8 +128,10 @@ class Run {
     inputs.earlier = {};
     inputs.names = {};
     inputs.shadowed = {};
-    replies_.emplace_back(unit, std::move(reply));
-    if (settings_.progress) settings_.progress(replies_.size(), plan_.units.size(), plan_.units[unit].file);
+    const bool first = !replies_[unit];
+    replies_[unit] = std::move(reply);
+    if (first && settings_.progress)
+      settings_.progress(++finished_, plan_.units.size(), plan_.units[unit].file);
   }
 
   void count(const UnitCommand& command, const Reply& reply) {
@@ -111,7 +154,10 @@ class Run {
   ReportBuilder& builder_;
   Cache cache_;
   LintFigures figures_;
-  std::vector<std::pair<size_t, Reply>> replies_;
+  std::vector<std::optional<Reply>> replies_;          // by unit
+  std::vector<std::vector<CaptureEdge>> known_edges_;  // the same: what it was looked at with
+  size_t finished_ = 0;
+  bool looked_ = false;  // some result was not in the cache
 };
 
 }  // namespace

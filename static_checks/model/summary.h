@@ -2,6 +2,8 @@
 // second phase joins these by USR, so that a region in one file reaches a wait in another.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,14 +15,17 @@ namespace capgate::lint {
 // names in rules.md: code that runs only when nothing is captured, the capture-mode push/pop idiom, an eager
 // break.
 struct Guards {
-  bool not_capturing = false;  // behind a test of cudaStreamIsCapturing / cudaStreamGetCaptureInfo
-  bool relaxed_mode = false;   // between cudaThreadExchangeStreamCaptureMode(relaxed) and its restoration
-  bool eager_break = false;    // between capgate_eager_break_begin and _end
-  bool operator==(const Guards&) const = default;
+  bool not_capturing = false;    // behind a test of cudaStreamIsCapturing / cudaStreamGetCaptureInfo
+  bool relaxed_mode = false;     // between cudaThreadExchangeStreamCaptureMode(relaxed) and its restoration
+  bool eager_break = false;      // between capgate_eager_break_begin and _end
+  bool relaxed_capture = false;  // the capture was begun in relaxed mode
+  bool marked = false;           // the region is a marked step, no capture
+  bool first_use = false;        // behind a guard that the guarded code closes
+  auto operator<=>(const Guards&) const = default;
 };
 template <class A>
 void fields(A& archive, Guards& v) {
-  archive(v.not_capturing, v.relaxed_mode, v.eager_break);
+  archive(v.not_capturing, v.relaxed_mode, v.eager_break, v.relaxed_capture, v.marked, v.first_use);
 }
 
 // A call to a function that this unit may not have the body of.
@@ -46,12 +51,25 @@ void fields(A& archive, LatentFinding& v) {
   archive(v.finding, v.guards);
 }
 
+// A function that begins a region and returns with it open, or ends one that it did not begin.
+struct CaptureEdge {
+  std::string usr;
+  uint8_t begins = 0;  // 1: always; 2: where it returns true; 3: where it returns false, 0 or success
+  bool ends = false;
+  bool marked = false, relaxed = false;  // the region that it begins: a marked step; a relaxed capture
+  auto operator<=>(const CaptureEdge&) const = default;
+};
+template <class A>
+void fields(A& archive, CaptureEdge& v) {
+  archive(v.usr, v.begins, v.ends, v.marked, v.relaxed);
+}
+
 // A function with a body in this unit (user sources only).
 struct FunctionSummary {
   std::string usr;
   std::string name;  // qualified
   Place place;
-  bool dispatch = false;  // a virtual method, and `calls` are what overrides it in this unit
+  bool dispatch = false;     // a virtual method, and `calls` are what overrides it in this unit
   bool internal = false;     // internal linkage: its USR means nothing in another unit
   std::string not_analysed;  // why, when a region reaching it must make the run inconclusive; else empty
   std::vector<CallSite> calls;
@@ -78,10 +96,13 @@ struct UnitSummary {
   std::string main_file;
   std::vector<FunctionSummary> functions;
   std::vector<RegionExit> exits;
+  std::vector<std::string> silent;  // USRs of the other functions with a body here: they do nothing of note
+  std::vector<CaptureEdge> edges;
+  std::vector<std::string> outside;  // USRs of functions that are called here and have no body here
 };
 template <class A>
 void fields(A& archive, UnitSummary& v) {
-  archive(v.main_file, v.functions, v.exits);
+  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.outside);
 }
 
 }  // namespace capgate::lint

@@ -15,6 +15,10 @@ std::optional<Judgement> default_stream(const CallEvent& e) {
     case Is::release:
       if (!e.api.async) return std::nullopt;
       break;
+    case Is::begin_capture:
+      if (e.stream != StreamUse::legacy && e.stream != StreamUse::none) return std::nullopt;
+      return Judgement{reports::Severity::error,
+                       e.callee + " is given the legacy default stream, which cannot capture"};
     case Is::library_work:
     case Is::source:
       if (e.handle == HandleStream::none)

@@ -21,10 +21,11 @@ struct Operand {
 
 struct CallEvent {
   const Api& api;
-  std::string callee;                  // as the user wrote it, without version suffixes; a launch: the kernel
-  bool relaxed_capture = false;        // the capture was begun in relaxed mode
-  bool relaxed_thread = false;         // the thread has exchanged its capture mode for the relaxed one
-  bool capture = true;                 // a capture is open, not only a marked step
+  std::string callee;            // as the user wrote it, without version suffixes; a launch: the kernel
+  bool relaxed_capture = false;  // the capture was begun in relaxed mode
+  bool relaxed_thread = false;   // the thread has exchanged its capture mode for the relaxed one
+  bool capture = true;           // a capture is open, not only a marked step
+  FirstUse first_use = FirstUse::none;
   bool default_is_per_thread = false;  // --default-stream per-thread
   StreamUse stream = StreamUse::unknown;
   HandleStream handle = HandleStream::unknown;

@@ -20,19 +20,33 @@ bool is_excused_by_relaxed_mode(const std::string& rule) {
   return rule == "device-alloc" || rule == "host-alloc" || rule == "host-poll";
 }
 
+bool is_allocation(const std::string& rule) {
+  return rule == "device-alloc" || rule == "host-alloc";
+}
+bool is_of_captures(const std::string& rule) {  // an eager step may do it
+  return rule == "default-stream" || rule == "local-scratch";
+}
+bool is_by_value(const std::string& rule) {
+  return rule == "host-branch" || rule == "device-sized";
+}
+
 struct Visit {
   std::string origin;  // the unit of the region: it has judged its own bodies in their context
   std::string caller;  // the unit of the call, for the same reason; empty after a dispatch
   std::string region;
   std::vector<FlowStep> path;
   Guards guards;
-  std::string usr;
+  std::string usr, callee;
   size_t depth = 0;
 };
 
 Guards both(const Guards& a, const Guards& b) {
-  return {a.not_capturing || b.not_capturing, a.relaxed_mode || b.relaxed_mode,
-          a.eager_break || b.eager_break};
+  return {a.not_capturing || b.not_capturing,
+          a.relaxed_mode || b.relaxed_mode,
+          a.eager_break || b.eager_break,
+          a.relaxed_capture || b.relaxed_capture,
+          a.marked || b.marked,
+          a.first_use || b.first_use};
 }
 
 using Bodies = std::map<std::string, std::vector<std::pair<std::string, const FunctionSummary*>>>;
@@ -55,10 +69,12 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   // A function of a header has a body in several units, a virtual method its overriders in several: all
   // count.
   Bodies functions;
+  std::set<std::string> silent;
   std::vector<std::pair<std::string, const RegionExit*>> exits;
   for (const UnitSummary& unit : units) {
     for (const FunctionSummary& f : unit.functions)
       if (!f.internal && !f.usr.empty()) functions[f.usr].emplace_back(unit.main_file, &f);
+    silent.insert(unit.silent.begin(), unit.silent.end());
     for (const RegionExit& exit : unit.exits) exits.emplace_back(unit.main_file, &exit);
   }
   std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) {
@@ -74,12 +90,13 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   LinkResult result;
   std::deque<Visit> queue;
   for (const auto& [file, exit] : exits) {
-    Visit v{file, file, exit->region, exit->path, exit->call.guards, exit->call.callee_usr, 0};
+    Visit v{file, file, exit->region, exit->path, exit->call.guards, exit->call.callee_usr, exit->call.callee,
+            0};
     v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
     queue.push_back(std::move(v));
   }
   // Breadth first: the shortest path to a fault is the one that is told.
-  std::set<std::tuple<std::string, std::string, std::string, bool, bool, bool>> seen;
+  std::set<std::tuple<std::string, std::string, std::string, Guards>> seen;
   std::set<std::tuple<std::string, Place, std::string>> told;
   std::set<std::string> gaps;
   while (!queue.empty()) {
@@ -87,11 +104,14 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     queue.pop_front();
     if (v.guards.not_capturing || v.depth > kMaxDepth) continue;
     const auto found = functions.find(v.usr);
-    if (found == functions.end()) continue;
-    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards.not_capturing, v.guards.relaxed_mode,
-                      v.guards.eager_break)
-             .second)
+    if (found == functions.end()) {
+      if (!silent.contains(v.usr) && !v.guards.eager_break && gaps.insert(v.usr).second)
+        result.not_analysed.push_back(
+            {v.callee, v.usr, v.path.back().place, "its body is in none of the sources that were looked at",
+             "lint the source that defines it too, or call it outside the region", v.region});
       continue;
+    }
+    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards).second) continue;
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
       if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
@@ -102,15 +122,23 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         if (guards.not_capturing) continue;
         if (guards.relaxed_mode && is_excused_by_relaxed_mode(latent.finding.rule)) continue;
         Finding finding = latent.finding;
+        if (guards.marked && is_of_captures(finding.rule)) continue;
         if (guards.eager_break) {
           if (!is_wait(finding.rule)) continue;
           finding.severity = reports::Severity::note;
+        } else if (guards.first_use && !is_by_value(finding.rule) &&
+                   finding.severity != reports::Severity::note) {
+          finding.severity = reports::Severity::note;
+          finding.message += ", unless an earlier step has already done so";
+        } else if (guards.relaxed_capture && is_allocation(finding.rule) &&
+                   finding.severity == reports::Severity::error) {
+          finding.severity = reports::Severity::warning;
+          finding.message += ": once, and never at replay";
         }
         if (!told.emplace(finding.rule, finding.place, finding.callee).second) continue;
         finding.region = v.region;
         // A value's way is told by itself; a call's begins at the region.
-        const bool by_value = finding.rule == "host-branch" || finding.rule == "device-sized";
-        if (!by_value) {
+        if (!is_by_value(finding.rule)) {
           std::vector<FlowStep> flow = v.path;
           flow.insert(flow.end(), finding.flow.begin(), finding.flow.end());
           finding.flow = std::move(flow);
@@ -119,8 +147,13 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
       }
       for (const CallSite& call : f.calls) {
         if (f.dispatch && dispatched_by(functions, v.origin, f.usr, call.callee_usr)) continue;
-        Visit next{v.origin,   f.dispatch ? std::string() : file, v.region,
-                   v.path,     both(v.guards, call.guards),       call.callee_usr,
+        Visit next{v.origin,
+                   f.dispatch ? std::string() : file,
+                   v.region,
+                   v.path,
+                   both(v.guards, call.guards),
+                   call.callee_usr,
+                   call.callee,
                    v.depth + 1};
         next.path.push_back({call.place, "calls " + call.callee + "()"});
         queue.push_back(std::move(next));
