@@ -5,6 +5,7 @@
 
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
+#include "kernels/shared_memory.h"
 
 namespace dsv4::kernels {
 namespace {
@@ -94,8 +95,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a, int
 }  // namespace
 
 cudaError_t prepare_attention(int dim, int most_keys) {
-  return cudaFuncSetAttribute(attend_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              shared_bytes(dim, most_keys));
+  return allow_shared_memory(attend_kernel, shared_bytes(dim, most_keys));
 }
 
 void attend(cudaStream_t stream, const Attention& args, int batch) {

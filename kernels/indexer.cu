@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/reduce.cuh"
+#include "kernels/shared_memory.h"
 #include "kernels/top_k.cuh"
 
 namespace dsv4::kernels {
@@ -63,8 +64,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 cudaError_t prepare_index_scores(int heads, int dim) {
-  return cudaFuncSetAttribute(index_scores_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              heads * (dim + 1) * static_cast<int>(sizeof(float)));
+  return allow_shared_memory(index_scores_kernel, heads * (dim + 1) * static_cast<int>(sizeof(float)));
 }
 
 void index_scores(cudaStream_t stream, const IndexScores& args, int batch) {
