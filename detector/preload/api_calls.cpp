@@ -348,7 +348,8 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   }
   Frame& frame = thread.frames[at - 1];
   thread.depth = at;  // what stands above never saw its exit
-  const uint64_t product = read_product(*frame.shape, call.functionParams);
+  // Where a failed call should have put its product nothing may be, not even memory.
+  const uint64_t product = result == 0 ? read_product(*frame.shape, call.functionParams) : 0;
   CallRecord* record = frame.record;
   const auto family = frame.shape->kind();
   if (record != nullptr && trace_live()) {

@@ -15,7 +15,7 @@ CuptiApi g_cupti;
 namespace {
 
 void* g_lib = nullptr;
-CUpti_SubscriberHandle g_subscriber = nullptr;
+std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};
 
 constexpr char kName[] = "capgate";
 // 12.6: the first release whose cuptiFinalize is safe while graphs are alive.
@@ -158,18 +158,21 @@ Attach subscribe(CUpti_CallbackFunc callback, char* detail, size_t detail_size) 
   detail[0] = 0;
   char holder[256] = {};
   CUptiResult result;
+  CUpti_SubscriberHandle subscriber = nullptr;
   if (g_cupti.subscribe_v2 != nullptr) {
     CUpti_SubscriberParams params{};
     params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
     params.subscriberName = kName;
     params.oldSubscriberName = holder;
     params.oldSubscriberSize = sizeof(holder);
-    result = g_cupti.subscribe_v2(&g_subscriber, callback, nullptr, &params);
+    result = g_cupti.subscribe_v2(&subscriber, callback, nullptr, &params);
   } else {
-    result = g_cupti.subscribe(&g_subscriber, callback, nullptr);
+    result = g_cupti.subscribe(&subscriber, callback, nullptr);
   }
-  if (result == CUPTI_SUCCESS) return Attach::attached;
-  g_subscriber = nullptr;
+  if (result == CUPTI_SUCCESS) {
+    g_subscriber.store(subscriber);
+    return Attach::attached;
+  }
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED) {
     holder[sizeof(holder) - 1] = 0;
     const char* name =
@@ -187,13 +190,17 @@ Attach subscribe(CUpti_CallbackFunc callback, char* detail, size_t detail_size) 
 }
 
 CUpti_SubscriberHandle subscriber() {
-  return g_subscriber;
+  return g_subscriber.load(std::memory_order_acquire);
+}
+
+void forget_subscriber_after_fork() {
+  g_subscriber.store(nullptr);
 }
 
 void unsubscribe() {
-  if (g_subscriber == nullptr) return;
-  g_cupti.unsubscribe(g_subscriber);
-  g_subscriber = nullptr;
+  CUpti_SubscriberHandle ours = g_subscriber.exchange(nullptr);
+  if (ours == nullptr) return;
+  g_cupti.unsubscribe(ours);
   uint32_t version = 0;
   if (g_cupti.finalize != nullptr && g_cupti.version != nullptr &&
       g_cupti.version(&version) == CUPTI_SUCCESS && version >= kSafeFinalize)

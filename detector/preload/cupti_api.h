@@ -35,4 +35,8 @@ CUpti_SubscriberHandle subscriber();
 // Ends the subscription; with finalize also CUPTI's own work, where its version allows it.
 void unsubscribe();
 
+// In a forked child: CUPTI's locks may be held there by threads that no longer exist, so it is not called
+// again.
+void forget_subscriber_after_fork();
+
 }  // namespace capgate::preload

@@ -32,7 +32,7 @@ struct Fresh {
 
 SpinLock g_lock;
 Known* g_known = nullptr;
-uint32_t g_count = 0;
+std::atomic<uint32_t> g_count{0};  // read without the lock: an entry is whole before it counts
 unsigned long long g_adds = 0;
 unsigned long long g_subs = 0;
 Fresh* g_fresh = nullptr;
@@ -109,7 +109,8 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
   fresh.path_bytes = uint32_t(strlen(path));
   if (fresh.path_bytes >= sizeof(fresh.path)) fresh.path_bytes = sizeof(fresh.path) - 1;
   memcpy(fresh.path, path, fresh.path_bytes);
-  g_known[g_count++] = fresh.module;
+  g_known[g_count] = fresh.module;
+  g_count.fetch_add(1, std::memory_order_release);
   if (strstr(path, "/libpython3") != nullptr) g_python_mapped.store(true);
   const auto here = reinterpret_cast<uint64_t>(&visit_module);
   if (here >= start && here < end) {

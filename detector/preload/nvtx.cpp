@@ -11,9 +11,13 @@
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
 
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t get_table);
+
 namespace capgate::preload {
 
 std::atomic<bool> g_nvtx_seen{false};
+void reset_nvtx_after_fork();
 
 namespace {
 
@@ -52,9 +56,14 @@ struct Next {
 
 std::atomic<uint64_t> g_next_range{1};
 
-// Names live as long as the process: programs make few.
-const char* keep(const char* text) {
-  const size_t bytes = strlen(text) + 1;
+// Distinct texts. They live as long as the process; what comes after the last place is nameless.
+constexpr uint32_t kTexts = 8192;
+constexpr size_t kMaxKept = 1024;
+const char** g_texts = nullptr;
+uint32_t g_text_count = 0;
+
+const char* keep_new(const char* text, size_t length) {
+  const size_t bytes = length + 1;
   if (g_arena_left < bytes) {
     g_arena_left = bytes > (64u << 10) ? bytes : 64u << 10;
     g_arena = static_cast<char*>(map_memory(g_arena_left));
@@ -64,10 +73,28 @@ const char* keep(const char* text) {
     }
   }
   char* out = g_arena;
-  memcpy(out, text, bytes);
+  memcpy(out, text, length);
   g_arena += bytes;
   g_arena_left -= bytes;
   return out;
+}
+
+// A program may register the same text at every step.
+const char* keep(const char* text) {
+  size_t length = strlen(text);
+  if (length > kMaxKept) length = kMaxKept;
+  if (g_texts == nullptr) g_texts = static_cast<const char**>(map_memory(kTexts * sizeof(*g_texts)));
+  if (g_texts == nullptr) return "";
+  uint32_t at = uint32_t(hash_bytes(text, length)) % kTexts;
+  for (; g_texts[at] != nullptr; at = (at + 1) % kTexts)
+    if (strncmp(g_texts[at], text, length) == 0 && g_texts[at][length] == 0) return g_texts[at];
+  if (g_text_count >= kTexts / 4 * 3) return "";
+  const char* kept = keep_new(text, length);
+  if (*kept != 0 || length == 0) {
+    g_texts[at] = kept;
+    ++g_text_count;
+  }
+  return kept;
 }
 
 uint32_t slot_of(const void* handle) {
@@ -282,7 +309,7 @@ void call_next_tool(NvtxGetExportTableFunc_t get_table) {
     say(Text() << "the NVTX tool " << path << " could not be loaded; its ranges are lost");
     return;
   }
-  init(get_table);
+  if (init != InitializeInjectionNvtx2) init(get_table);  // ourselves, under another name
 }
 
 int initialise(NvtxGetExportTableFunc_t get_table) {
@@ -316,9 +343,13 @@ int initialise(NvtxGetExportTableFunc_t get_table) {
 }
 
 }  // namespace
+
+void reset_nvtx_after_fork() {
+  g_lock.reset();
+}
+
 }  // namespace capgate::preload
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
-    NvtxGetExportTableFunc_t get_table) {
+extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   return capgate::preload::initialise(get_table);
 }

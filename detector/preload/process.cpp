@@ -28,9 +28,12 @@
 #include "detector/preload/trace_file.h"
 #include "detector/preload/window.h"
 
+extern "C" __attribute__((visibility("default"))) int InitializeInjection();
+
 namespace capgate::preload {
 
 extern std::atomic<bool> g_nvtx_seen;
+void reset_nvtx_after_fork();
 
 namespace {
 
@@ -47,7 +50,8 @@ struct Until {
   uint64_t captures = 0, replays = 0, deadline_ns = 0;
 } g_until;
 std::atomic<uint64_t> g_captures{0}, g_replays{0};
-std::atomic<bool> g_detach{false};
+std::atomic<bool> g_detach{false};     // asked for
+std::atomic<bool> g_detaching{false};  // by one thread only: CUPTI is finalised once
 
 uint64_t parse_number(const char* text) {
   uint64_t value = 0;
@@ -93,6 +97,8 @@ void after_fork_in_child() {
   reset_counters_after_fork();
   reset_captures_after_fork();
   reset_ranges_after_fork();
+  reset_nvtx_after_fork();
+  forget_subscriber_after_fork();
   reset_window_after_fork(open_regions);
   reset_resources_after_fork();
   reset_calls_after_fork();
@@ -102,9 +108,11 @@ void after_fork_in_child() {
   g_captures.store(0);
   g_replays.store(0);
   g_detach.store(false);
+  g_detaching.store(false);
 }
 
 void detach(ThreadState& thread) {
+  if (g_detaching.exchange(true)) return;
   auto* mark = reserve<trace::MarkRecord>(thread);
   if (mark != nullptr) {
     mark->t_ns = monotonic_ns();
@@ -156,13 +164,14 @@ void write_cupti_state(ThreadState& thread, Attach state, const char* detail) {
   if (state == Attach::unavailable) write_meta(thread, "cupti.error", detail);
 }
 
-// Calls that a program makes before any that are watched, most of them once: they tell a CUPTI that attached and stays deaf
-// (it is older than the GPU, say) from a program that starts CUDA and then does nothing with it. While the driver
-// initialises, a call of our own would go unseen.
+// Calls that a program makes before any that are watched, most of them once: they tell a CUPTI that attached
+// and stays deaf (it is older than the GPU, say) from a program that starts CUDA and then does nothing with
+// it. While the driver initialises, a call of our own would go unseen.
 void enable_proof() {
-  for (const auto call : {CUPTI_DRIVER_TRACE_CBID_cuInit, CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
-                          CUPTI_DRIVER_TRACE_CBID_cuDeviceGet, CUPTI_DRIVER_TRACE_CBID_cuDeviceGetCount,
-                          CUPTI_DRIVER_TRACE_CBID_cuDeviceGetName, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain})
+  for (const auto call :
+       {CUPTI_DRIVER_TRACE_CBID_cuInit, CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
+        CUPTI_DRIVER_TRACE_CBID_cuDeviceGet, CUPTI_DRIVER_TRACE_CBID_cuDeviceGetCount,
+        CUPTI_DRIVER_TRACE_CBID_cuDeviceGetName, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain})
     g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API, call);
 }
 
@@ -201,6 +210,7 @@ void attach() {
   if (*dir == 0) return;
   ThreadState* thread = this_thread();
   if (thread == nullptr || thread->busy) return;
+  const Uncancelled uncancelled;
   Busy busy(*thread);
   uint64_t limit_mb = parse_number(setting("CAPGATE_TRACE_LIMIT_MB"));
   if (limit_mb == 0) limit_mb = kDefaultLimitMb;
@@ -249,7 +259,7 @@ void call_next_tool() {
     say(Text() << "the CUDA tool " << path << " could not be loaded");
     return;
   }
-  init();
+  if (init != InitializeInjection) init();  // ourselves, under another name
 }
 
 }  // namespace
@@ -295,7 +305,7 @@ void note_replay(ThreadState& thread) {
 }  // namespace capgate::preload
 
 // The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library.
-extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+extern "C" int InitializeInjection() {
   const int saved = errno;
   capgate::preload::attach();
   capgate::preload::call_next_tool();

@@ -52,7 +52,8 @@ void* open_libpython() {
 
 // Into a memory file of its own each time: a descriptor kept open could be closed and reused by the program.
 size_t dump_stack(void* state, char* out, size_t size) {
-  const int fd = memfd_create("capgate", MFD_CLOEXEC);
+  const Uncancelled uncancelled;
+  const int fd = above_standard_streams(memfd_create("capgate", MFD_CLOEXEC));
   if (fd < 0) return 0;
   g_dump(fd, state);
   constexpr off_t kTitle = sizeof("Stack (most recent call first):\n") - 1;

@@ -1,7 +1,6 @@
 #include "detector/preload/ranges.h"
 
-#include <fnmatch.h>
-
+#include "base/glob.h"
 #include "detector/preload/counters.h"
 #include "detector/preload/stacks.h"
 #include "detector/preload/strings.h"
@@ -157,18 +156,11 @@ bool is_step_name(const char* name, const char* domain) {
   for (const char* line = setting("CAPGATE_REGIONS"); *line != 0;) {
     const char* end = strchr(line, '\n');
     const size_t n = end != nullptr ? size_t(end - line) : strlen(line);
-    Text glob;
-    glob.add(line, n);
-    const char* at = strchr(glob.c_str(), '@');
-    bool match;
-    if (domain == nullptr) {
-      match = fnmatch(glob.c_str(), name, 0) == 0;
-    } else {
-      Text of_domain;
-      match = at != nullptr &&
-              of_domain.add(glob.c_str(), size_t(at - glob.c_str())).size() == strlen(domain) &&
-              strcmp(of_domain.c_str(), domain) == 0 && fnmatch(at + 1, name, 0) == 0;
-    }
+    const auto* at = static_cast<const char*>(memchr(line, '@', n));
+    const bool match = at == nullptr
+                           ? domain == nullptr && glob_match({line, n}, name)
+                           : glob_match({line, size_t(at - line)}, domain != nullptr ? domain : "") &&
+                                 glob_match({at + 1, size_t(line + n - at - 1)}, name);
     if (n != 0 && match) return true;
     line += n + (end != nullptr ? 1 : 0);
   }

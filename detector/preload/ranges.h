@@ -8,8 +8,8 @@
 
 namespace capgate::preload {
 
-// The globs of CAPGATE_REGIONS, one a line: NAME-GLOB for the default domain, DOMAIN@GLOB for others. Read
-// once.
+// The globs of CAPGATE_REGIONS, one a line: NAME-GLOB for the default domain, DOMAIN@GLOB for others, matched
+// as the analysis matches them.
 bool is_step_name(const char* name, const char* domain);
 
 // A nested range of the calling thread. domain null: the default one.

@@ -2,6 +2,7 @@
 // malloc.
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,23 @@ class Locked {
  private:
   SpinLock& lock_;
 };
+
+// While it lives, the thread is not cancelled: it would end in one of our system calls with a lock of ours
+// held.
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// The descriptor as another one above stderr, the first closed: where the program has closed the standard
+// streams, what it prints would else go into our file. A failure gives -1.
+int above_standard_streams(int fd);
 
 inline uint64_t monotonic_ns() {
   timespec t;
@@ -85,10 +103,14 @@ class Text {
   size_t size_ = 0;
 };
 
-// One line on stderr, written whole: "capgate: TEXT".
+// One line on stderr, written whole: "capgate: TEXT". Silent when stderr is no longer what it was when the
+// library was loaded (another file of the program may have its number now), nobody reads it, or it has no
+// room.
 void say(const Text& text);
 
-// The environment variable, or an empty string.
+// One of the launcher's settings (CAPGATE_…) as it stood when the library was loaded, or any other
+// environment variable as it stands; an empty string when there is none. The program may change its
+// environment at any time.
 const char* setting(const char* name);
 
 }  // namespace capgate::preload

@@ -54,7 +54,8 @@ bool grow(int fd, size_t bytes) {
 }
 
 bool grow_again() {
-  const int fd = open(g_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const Uncancelled uncancelled;
+  const int fd = above_standard_streams(open(g_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (fd < 0) return false;
   struct stat now;
   const size_t step = g_mapped < 4 * kStep ? kSmallStep : kStep;
@@ -120,6 +121,13 @@ uint64_t realtime_ns() {
   return uint64_t(t.tv_sec) * 1000000000u + uint64_t(t.tv_nsec);
 }
 
+// The addresses may belong to the program from now on: a forked child must not give them back once more.
+void release_addresses() {
+  munmap(g_base, g_reserved);
+  g_base = nullptr;
+  g_reserved = g_mapped = 0;
+}
+
 bool reserve_addresses(uint64_t limit) {
   for (uint64_t bytes = limit; bytes >= (8u << 20); bytes /= 2) {
     void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -145,7 +153,7 @@ bool make_live_word() {
 bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
   *why = "no memory";
   if (g_live == nullptr && !make_live_word()) return false;
-  if (!reserve_addresses(limit_bytes)) return false;
+  const Uncancelled uncancelled;
   Text path;
   path << dir << "/" << uint64_t(getpid()) << "-" << start_time() << ".cgraw";
   if (path.size() >= sizeof(g_path)) {
@@ -153,6 +161,7 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
     return false;
   }
   memcpy(g_path, path.c_str(), path.size() + 1);
+  if (!reserve_addresses(limit_bytes)) return false;
   // O_EXCL: after an exec the same process starts again under the same name and must not write over the first
   // trace.
   int fd = open(g_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -166,9 +175,10 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
     *why = errno == EACCES || errno == EROFS ? "the folder is not writable"
            : errno == ENOENT                 ? "the folder does not exist"
                                              : "the file cannot be made";
-    munmap(g_base, g_reserved);
+    release_addresses();
     return false;
   }
+  fd = above_standard_streams(fd);
   struct stat made;
   const bool known = fstat(fd, &made) == 0;
   g_device = made.st_dev;
@@ -177,8 +187,7 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
     *why = "the disk is full or a limit on file sizes stands in the way";
     close(fd);
     unlink(g_path);
-    munmap(g_base, g_reserved);
-    g_mapped = 0;
+    release_addresses();
     return false;
   }
   close(fd);
@@ -255,14 +264,15 @@ void write_meta(ThreadState& thread, const char* key, const char* value) {
 }
 
 void close_trace(trace::FileState state) {
-  if (!trace_live()) return;
+  const Uncancelled uncancelled;
   Locked locked(g_lock);
+  if (!trace_live()) return;
   g_full = true;
   const size_t used = kHeaderBytes + header()->next_chunk * kChunkBytes;
   __atomic_store_n(&header()->state, uint32_t(state), __ATOMIC_RELEASE);
   g_live->store(0, std::memory_order_release);
   // Unused room goes back. Nobody writes above `used`: a chunk is claimed under the lock and only while live.
-  const int fd = open(g_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = above_standard_streams(open(g_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (fd < 0) return;
   struct stat now;
   if (fstat(fd, &now) == 0 && now.st_dev == g_device && now.st_ino == g_inode && size_t(now.st_size) > used) {

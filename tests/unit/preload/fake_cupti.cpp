@@ -9,6 +9,7 @@
 namespace {
 uint8_t g_enabled[8 * kFakeIds];
 bool g_taken = false;
+int g_enables = 0;
 bool behaves(const char* how) {
   const char* value = getenv("FAKE_CUPTI");
   return value != nullptr && strcmp(value, how) == 0;
@@ -43,6 +44,7 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
 
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId cbid) {
+  ++g_enables;
   g_enabled[uint32_t(domain) * kFakeIds + cbid] = uint8_t(enable);
   return CUPTI_SUCCESS;
 }
@@ -64,6 +66,11 @@ CUptiResult cuptiFinalize() {
 }
 CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
   return *text = "CUPTI_ERROR_UNKNOWN", CUPTI_SUCCESS;
+}
+
+// How often callbacks were switched.
+int fake_cupti_enables() {
+  return g_enables;
 }
 
 // A fatal error inside CUPTI, as it tells its subscriber.

@@ -280,6 +280,60 @@ TEST(Process, PythonLinesAreReadOrTheirAbsenceIsExplained) {
 }
 
 // What the library may ask of a machine: libc alone, of 2021.
+TEST(Process, MemoryThatALostTraceGaveBackIsTheProgramsOwn) {
+  const Audited run = run_audited("forks_with_memory", {.env = {{"CAPGATE_TRACE_DIR", "/proc/self"}}});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
+TEST(Process, AForkedChildLeavesCuptiAlone) {
+  const std::string cupti = std::string(FAKE_FOLDER) + "/libcupti.so.13";
+  const std::string both = std::string(PRELOAD_LIBRARY) + ":" + cupti;
+  EXPECT_EQ(run_audited("marks_in_a_child", {.env = {{"LD_PRELOAD", both}}}).exit_code, 0);
+}
+
+TEST(Process, AFileUnderTheNumberOfStderrIsNotWrittenTo) {
+  EXPECT_EQ(run_audited("reuses_stderr").exit_code, 0);
+}
+
+TEST(Process, ABrokenStderrKillsNobody) {
+  const std::string line = "{ sleep 0.2; exec " FAKE_PROGRAM " broken; } 2> >(exec true)";
+  EXPECT_EQ(run_audited("", {.command = {"bash", "-c", line}}).exit_code, 0);
+}
+
+TEST(Process, AClearedEnvironmentTakesNothingAway) {
+  const Audited run = run_audited("clears_env");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(records<trace::RegionRecord>(run.only(), RecordType::region).size(), 2u);
+}
+
+TEST(Process, ACancelledThreadTakesNoLockAlong) {
+  EXPECT_EQ(run_audited("cancels").exit_code, 0);
+}
+
+TEST(Process, RegisteredNamesTakeBoundedMemory) {
+  EXPECT_EQ(run_audited("registers").exit_code, 0);
+}
+
+TEST(Process, RegionsAreMatchedAsTheAnalysisMatchesThem) {
+  const auto regions = [](const std::string& globs) {
+    const Audited run = run_audited("odd_names", {.env = {{"CAPGATE_REGIONS", globs}}});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return records<trace::RegionRecord>(run.only(), RecordType::region).size();
+  };
+  EXPECT_EQ(regions("step[0]"), 2u);
+  EXPECT_EQ(regions("*step"), 2u);
+  EXPECT_EQ(regions("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"), 0u);
+  EXPECT_EQ(regions("*"), 6u);
+}
+
+TEST(Process, ItselfInThePlaceOfAnEarlierToolIsNotCalledOn) {
+  for (const char* name : {"CAPGATE_NEXT_INJECTION", "CAPGATE_NEXT_NVTX_INJECTION"}) {
+    const Audited run = run_audited("nvtx", {.env = {{name, PRELOAD_LIBRARY}}});
+    EXPECT_EQ(run.exit_code, 0) << name << run.err;
+    EXPECT_EQ(run.traces.size(), 1u) << name;
+  }
+}
+
 TEST(Library, NeedsLibcAloneAtOldVersions) {
   std::FILE* pipe = popen("readelf -dW " PRELOAD_LIBRARY " | grep NEEDED; objdump -T " PRELOAD_LIBRARY, "r");
   ASSERT_NE(pipe, nullptr);

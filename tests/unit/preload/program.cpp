@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #include "tests/unit/preload/fake_runtime.h"
 
 extern "C" void fake_cupti_dies() __attribute__((weak));
+extern "C" int fake_cupti_enables() __attribute__((weak));
 
 namespace {
 
@@ -378,6 +381,109 @@ void speed() {
   });
 }
 
+// Where the library had its addresses before it gave up, the program has its own memory now.
+void forks_with_memory() {
+  make_stream();
+  constexpr size_t kBytes = size_t{2} << 30;
+  auto* mine = static_cast<char*>(
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (mine == MAP_FAILED) exit(7);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (size_t at = 0; at < kBytes; at += kBytes / 64) mine[at] = 1;
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) exit(8);
+}
+
+// CUPTI belongs to the parent: a child must not call it, since the thread that holds its lock does not exist
+// there.
+void marks_in_a_child() {
+  make_stream();
+  if (fake_cupti_enables == nullptr) exit(6);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int before = fake_cupti_enables();
+    capgate_region_begin("step");
+    capgate_region_end();
+    _exit(fake_cupti_enables() == before ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) exit(8);
+}
+
+// Under the number of stderr lies a file of the program's own.
+void reuses_stderr() {
+  char path[] = "/tmp/capgate-own-XXXXXX";
+  close(STDERR_FILENO);
+  if (mkstemp(path) != STDERR_FILENO) exit(7);
+  unlink(path);
+  broken_capture();
+  struct stat mine;
+  if (fstat(STDERR_FILENO, &mine) != 0 || mine.st_size != 0) exit(8);
+}
+
+void clears_its_environment() {
+  const std::string library = getenv("CUDA_INJECTION64_PATH");
+  clearenv();
+  setenv("CUDA_INJECTION64_PATH", library.c_str(), 1);
+  setenv("NVTX_INJECTION64_PATH", library.c_str(), 1);
+  nvtxRangePushA("decode");
+  clean_capture();
+  nvtxRangePop();
+}
+
+// Cancelled while the trace grows: what the library holds there must not be lost with the thread.
+void cancels_a_thread() {
+  static bool started = false, finished = false;
+  make_stream();
+  pthread_t thread;
+  const auto work = [](void*) -> void* {
+    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
+    fills_disk();
+    finished = true;
+    return nullptr;
+  };
+  if (pthread_create(&thread, nullptr, work, nullptr) != 0) exit(7);
+  while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) sched_yield();
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+  fills_disk();
+  if (!finished) exit(8);
+}
+
+long resident_pages() {
+  long size = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (file == nullptr || fscanf(file, "%ld %ld", &size, &resident) != 2) exit(7);
+  fclose(file);
+  return resident;
+}
+
+void registers_at_every_step() {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("engine");
+  const nvtxStringHandle_t first = nvtxDomainRegisterStringA(domain, "decode-registered");
+  const long before = resident_pages();
+  for (int i = 0; i < 400000; ++i)
+    if (nvtxDomainRegisterStringA(domain, "decode-registered") != first) exit(8);
+  for (int i = 0; i < 400000; ++i)
+    nvtxDomainRegisterStringA(domain, (std::string(200, 'x') + std::to_string(i)).c_str());
+  if (resident_pages() - before > (16 << 20) / 4096) exit(9);
+}
+
+void odd_names() {
+  make_stream();
+  nvtxRangePushA("step[0]");
+  nvtxRangePop();
+  nvtxRangePushA("\xff\xfe step");
+  nvtxRangePop();
+  nvtxRangePushA(std::string(4000, 'a').c_str());
+  nvtxRangePop();
+}
+
 void deep_frames() {
   capgate_region_begin("deep");
   std::function<void(int)> go = [&](int n) {
@@ -416,6 +522,13 @@ int main(int argc, char** argv) {
       {"speed", speed},
       {"longjmp", left_by_longjmp},
       {"deep", deep_frames},
+      {"forks_with_memory", forks_with_memory},
+      {"marks_in_a_child", marks_in_a_child},
+      {"reuses_stderr", reuses_stderr},
+      {"clears_env", clears_its_environment},
+      {"cancels", cancels_a_thread},
+      {"registers", registers_at_every_step},
+      {"odd_names", odd_names},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},
   };
