@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/printable.h"
 #include "cli/audit/cupti_hints.h"
 #include "cli/audit/environment.h"
 #include "cli/audit/options.h"
@@ -89,12 +91,22 @@ seal::SealInput seal_input(const AuditOptions& options, const ProgramFile& progr
   return input;
 }
 
+// A driver that finds no GPU loads the detector all the same, and then makes no call that could be seen.
+void explain_silence(const ProgramFile& program, seal::SealedTrace& trace) {
+  const auto heard = [](const seal::Process& process) { return !process.trace.fact("cupti.proof").empty(); };
+  if (trace.processes.empty() || std::any_of(trace.processes.begin(), trace.processes.end(), heard)) return;
+  const DriverState driver = probe_driver();
+  if (driver.driver == Driver::works) return;
+  trace.reasons.insert(trace.reasons.begin(), why_no_trace(program, driver, shell_line(command_line())));
+}
+
 // Judges the sealed file and not what is in memory: `capgate analyze` then says the same of it, byte for
 // byte.
-Result<reports::Report> judge(const seal::SealInput& input) {
+Result<reports::Report> judge(const ProgramFile& program, const seal::SealInput& input) {
   const Progress progress("reading the trace");
-  const auto sealed = seal::seal(input);
+  auto sealed = seal::seal(input);
   if (!sealed) return Error{sealed.error()};
+  explain_silence(program, *sealed);
   const std::string file = input.trace_dir + "/" + kSealedFile;
   if (const auto written = seal::write_sealed(*sealed, file); !written) return Error{written.error()};
   const auto read_back = seal::read_sealed(file);
@@ -143,7 +155,7 @@ int audit(const AuditOptions& options) {
 
   const auto input = seal_input(options, *program, *folder, watch, *run, std::move(plan->expected));
   const SecondInterrupt interrupt(run->stopped_by_user, [&] { folder->remove(); });
-  const auto report = judge(input);
+  const auto report = judge(*program, input);
   if (!report) {
     folder->keep();
     return refuse(fmt::format("{}; the trace is kept in {}", report.error(), folder->path()));
@@ -158,8 +170,10 @@ int audit(const AuditOptions& options) {
     folder->keep();
     return refuse(fmt::format("{}; the trace is kept in {}", written.error(), folder->path()));
   }
-  if (options.out != "-") std::fprintf(stderr, "Report: %s\n", options.out.c_str());
-  if (!options.trace.empty()) std::fprintf(stderr, "Trace: %s/%s\n", folder->path().c_str(), kSealedFile);
+  if (options.out != "-") std::fprintf(stderr, "Report: %s\n", printable(options.out).c_str());
+  if (!options.trace.empty()) {
+    std::fprintf(stderr, "Trace: %s/%s\n", printable(folder->path()).c_str(), kSealedFile);
+  }
   return reports::exit_code(*report, *reports::severity_named(options.fail_on), true);
 }
 
