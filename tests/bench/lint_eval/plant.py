@@ -3,7 +3,7 @@
 
 plant.py CHECKOUTS OUT REPORTS --capgate BIN [--count 40] [--seed 7] [--only NAME…]
 
-REPORTS is the folder that lint.py wrote: its region-mode reports say where regions begin. Every fault goes into a copy of the code base.
+REPORTS is the folder that lint.py wrote: its reports say where regions begin. Every fault goes into a copy of the code base.
 """
 import argparse
 import collections
@@ -18,6 +18,7 @@ import sys
 
 import code_bases
 import faults
+import sample
 
 BEGIN = re.compile(r"cudaStreamBeginCapture(?:ToGraph)?\s*\(")
 HEADERS = "#include <cuda_runtime.h>\n#include <mutex>\n#include <vector>\n"
@@ -96,7 +97,7 @@ def scope_point(text, before):
 
 def regions(base, reports):
     """(file, where to put the fault, where to put what it needs, stream) of the regions that begin in sources which were parsed as a whole."""
-    report = json.loads((reports / f"{base.name}.region.json").read_text())
+    report = json.loads(sample.reports_of(reports)[base.name].read_text())
     found, seen = [], set()
     names = {re.sub(r"^capture at ", "", region["name"]) for region in report["coverage"]["regions"]}
     broken = {m.group(1) for reason in report["reasons"] for m in [re.match(r"(\S+) was not parsed as a whole", reason["text"])] if m}
@@ -171,7 +172,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=[])
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    bases = [base for base in code_bases.load(options.checkouts, options.only) if (options.reports / f"{base.name}.region.json").exists()]
+    bases = [base for base in code_bases.load(options.checkouts, options.only) if base.name in sample.reports_of(options.reports)]
     places = {base.name: regions(base, options.reports) for base in bases}
     dice = random.Random(options.seed)
     # Every fault once, then more of them by lot; each into a region by lot.

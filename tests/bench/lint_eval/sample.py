@@ -16,16 +16,21 @@ import random
 JUDGED = pathlib.Path(__file__).with_name("judged.json")
 
 
-def findings(reports, mode):
-    """Region mode: all of its findings. Whole-file mode: what it adds to region mode."""
-    for path in sorted(reports.glob(f"*.{mode}.json")):
-        base = path.name.removesuffix(f".{mode}.json")
-        inside = set()
-        region = reports / f"{base}.region.json"
-        if mode == "whole" and region.exists():
-            inside = {v["id"] for v in json.loads(region.read_text())["violations"]}
+def reports_of(folder):
+    """One report a code base: that of whole-file mode where there is one, since it holds what region mode says as well."""
+    found = {}
+    for mode in ("region", "whole"):
+        for path in sorted(folder.glob(f"*.{mode}.json")):
+            found[path.name.removesuffix(f".{mode}.json")] = path
+    return found
+
+
+def findings(folder, mode):
+    """What region mode says, or what whole-file mode adds to it: device values that decide outside of regions, as warnings."""
+    for base, path in sorted(reports_of(folder).items()):
         for violation in json.loads(path.read_text())["violations"]:
-            if violation["id"] not in inside and not violation["suppressed"]:
+            added = violation["severity"] == "warning" and violation["rule"] in ("host-branch", "device-sized")
+            if added == (mode == "whole") and not violation["suppressed"]:
                 where = violation["location"]
                 yield f"{base}|{violation['rule']}|{where['file']}:{where['line']}", violation
 
