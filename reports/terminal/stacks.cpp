@@ -92,7 +92,10 @@ std::string one_stack(const Stack& stack, const Violation& violation, const Term
       continue;
     }
     marked = marked || here;
-    out += line(take_head(), shown_function(frame), shown_place(frame), here, paint);
+    // A stripped driver has no name for it; the report has.
+    const bool nameless = i == 0 && stack.role == "call" && violation.api && frame.function.starts_with('+');
+    out += line(take_head(), nameless ? clean(*violation.api) : shown_function(frame), shown_place(frame),
+                here, paint);
     ++i;
   }
   return out;
