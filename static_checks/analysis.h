@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,11 @@ void fields(A& archive, UnitResult& v) {
 
 // Never throws; a construct that it does not understand ends in `not_analysed`, not in silence.
 UnitResult analyze_unit(const Unit& unit, const LintOptions& options);
+
+// Of the functions that begin or end a region for their callers, those that `unit` calls and has no body of:
+// what its LintOptions::edges should be. `edges` by USR.
+std::vector<CaptureEdge> edges_that_concern(const UnitSummary& unit,
+                                            const std::map<std::string, CaptureEdge>& edges);
 
 // What the regions reach in other units. The result does not depend on the order of `units`.
 struct LinkResult {

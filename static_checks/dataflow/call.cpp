@@ -264,9 +264,27 @@ PathId Interpreter::original(const Canon& canon, PathId path, const Node* at) {
     }
     case Step::result:
       return paths_.rebase(path, root, temporary(at));
+    case Step::heap: {
+      const auto made = canon.made.find(root);
+      return made == canon.made.end() ? path : paths_.rebase(path, root, made->second);
+    }
     default:
       return path;
   }
+}
+
+// What a wrapper around an allocation gives back is another object at each of its calls.
+PathId Interpreter::made_here(PathId heap, const Node* at) {
+  constexpr int kMaxWrappers = 3;
+  const int wrappers = wrappers_[heap] + 1;
+  if (wrappers > kMaxWrappers) return heap;
+  const auto [it, fresh] = made_here_.try_emplace({at->id, heap}, 0);
+  if (fresh) {
+    // Ids of nodes come from below, these from above.
+    it->second = paths_.root(Step::heap, 0xf0000000u - static_cast<uint32_t>(made_here_.size()));
+    wrappers_[it->second] = wrappers;
+  }
+  return it->second;
 }
 
 // The trace as it is for this caller: from the function's entry on it was recorded for another.
@@ -571,6 +589,14 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   for (const uint32_t id : canon.more_visible) s().erase_below(paths_, paths_.root(Step::variable, id), true);
   s().erase_below(paths_, temporary(at), true);
   const State& exit_state = summary.exit;
+  for (const auto& [path, cell] : exit_state.cells())
+    if (const Step step = paths_[paths_[path].root].step; step == Step::result || step == Step::symbol)
+      for (const PathId target : target_sets_[cell.targets])
+        if (const PathId root = paths_[target].root;
+            paths_[root].step == Step::heap && !canon.made.contains(root)) {
+          canon.made[root] = made_here(root, at);
+          s().erase_below(paths_, canon.made[root], true);
+        }
   for (const auto& [path, cell] : exit_state.cells()) {
     const PathId to = original(canon, path, at);
     if (!to) continue;

@@ -918,6 +918,8 @@ Value Interpreter::eval(const Node* n) {
       return v;
     case Op::raise:
       for (const Node* kid : n->kids) eval(kid);
+      if (!frame_->handlers.empty())
+        join(*frame_->handlers.back(), s(), paths_, target_sets_, frame_->entered);
       s().dead = true;
       return v;
     case Op::statements: {

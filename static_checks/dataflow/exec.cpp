@@ -480,11 +480,16 @@ void Interpreter::exec_try(const Node* n) {
   const State before = s();
   const Flow base = before.flow;
   if (n->kids.empty()) return;
+  State thrown;
+  thrown.dead = true;
+  frame_->handlers.push_back(&thrown);
   exec(n->kids[0]);
+  frame_->handlers.pop_back();
   State after = std::move(s());
   for (size_t i = 1; i < n->kids.size(); ++i) {
     s() = before;
     join(s(), after, paths_, target_sets_, base);
+    join(s(), thrown, paths_, target_sets_, base);
     for (const Node* kid : n->kids[i]->kids) exec(kid);
     join(after, s(), paths_, target_sets_, base);
   }

@@ -78,6 +78,7 @@ class Interpreter {
     std::unordered_set<uint64_t> seen;
     std::vector<Local> locals;
     std::vector<Loop> loops;
+    std::vector<State*> handlers;  // of the enclosing try blocks: what may hold when they are entered
     std::unordered_map<uint32_t, State> labels;
     std::vector<const Variable*> counters;  // of the enclosing for loops
     std::vector<PathId> swept;              // arrays that the current loop's counter runs over
@@ -93,6 +94,7 @@ class Interpreter {
   struct Canon {
     std::vector<PathId> roots;
     std::unordered_map<PathId, PathId> symbols;
+    std::unordered_map<PathId, PathId> made;  // heap objects of the callee, by what they are for this call
     const std::vector<uint32_t>* visible = nullptr;
     std::vector<uint32_t> more_visible;
   };
@@ -182,6 +184,7 @@ class Interpreter {
   PathId canonical(Canon& canon, PathId path);
   TargetsId canonical_set(Canon& canon, TargetsId set);
   PathId original(const Canon& canon, PathId path, const Node* at);
+  PathId made_here(PathId heap, const Node* at);
   const Trace* rebound(const Trace* t, const Summary& summary, const State& entry, const Node* at, int depth);
   std::vector<Argument> arguments_of(const Node* n, size_t first, const Function* function);
   const Api* api_of(Function& function);
@@ -253,7 +256,9 @@ class Interpreter {
   std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
   std::unordered_map<std::string, const CaptureEdge*> edges_;
   std::unordered_map<Function*, Reach> reaches_;
-  std::map<std::pair<uint32_t, uint32_t>, bool> writes_;  // function and parameter
+  std::map<std::pair<uint32_t, uint32_t>, bool> writes_;     // function and parameter
+  std::map<std::pair<uint32_t, PathId>, PathId> made_here_;  // by call and inner object
+  std::unordered_map<PathId, int> wrappers_;                 // calls around an object's allocation
   std::unordered_map<const Function*, Function*> made_by_;
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;

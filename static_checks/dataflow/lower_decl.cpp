@@ -42,6 +42,13 @@ bool is_of_the_system(const std::string& file) {
   return file.empty() || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
 }
 
+// What of these waits or copies is in the tables of sources.
+bool is_of_a_known_library(const std::string& name) {
+  for (const char* space : {"at::", "c10::", "torch::", "thrust::", "cub::", "cuda::", "nvtx3::", "std::"})
+    if (name.starts_with(space)) return true;
+  return false;
+}
+
 uint32_t Lowering::Impl::file_id(CXFile file) {
   if (!file) return 0;
   const auto [it, fresh] = files_.try_emplace(file);
@@ -329,7 +336,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
                 spelling_of(clang_getCursorSemanticParent(cursor)).find("(lambda") == 0;
   f.place = place_of(cursor);
   f.user = unit_.is_user(cursor) || f.name.starts_with("capgate::");
-  f.foreign = !f.user && !is_of_the_system(f.place.file);
+  f.foreign = !f.user && !is_of_a_known_library(f.name) && !is_of_the_system(f.place.file);
   f.result = type_of(clang_getCursorResultType(cursor));
   f.is_constructor = cursor.kind == CXCursor_Constructor;
   f.is_destructor = cursor.kind == CXCursor_Destructor;

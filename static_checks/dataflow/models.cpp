@@ -409,6 +409,12 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       if (const Cell* c = s().find(p)) v.taint = c->taint;
     return v;
   }
+  if ((name == "count" || name == "contains") && owner.ends_with("map")) {
+    // Whether there is an entry depends on keys, not on what is behind them.
+    for (const Argument& one : a)
+      if (!v.taint) v.taint = taint_of(one.value);
+    return v;
+  }
   if (is_one_of(name, kElement) && name != "emplace_back") {
     uint32_t index = name == "front" ? 0 : kAny;
     if (!a.empty() && (name == "operator[]" || name == "at")) {

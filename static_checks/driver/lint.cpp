@@ -111,9 +111,7 @@ class Run {
     std::vector<size_t> units;
     for (size_t i = 0; i < replies_.size() && !edges.empty(); ++i) {
       if (!replies_[i]) continue;
-      std::vector<CaptureEdge> wanted;
-      for (const std::string& usr : replies_[i]->result.summary.outside)
-        if (const auto known = edges.find(usr); known != edges.end()) wanted.push_back(known->second);
+      std::vector<CaptureEdge> wanted = edges_that_concern(replies_[i]->result.summary, edges);
       if (wanted == known_edges_[i]) continue;
       known_edges_[i] = std::move(wanted);
       units.push_back(i);

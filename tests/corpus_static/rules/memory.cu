@@ -136,8 +136,8 @@ struct Pool {
 
 class PooledBuffer {
  public:
-  PooledBuffer(Pool& pool, size_t n) : pool_(pool), data_(pool.take(n)) {}
-  ~PooledBuffer() { pool_.put(data_); }
+  PooledBuffer(Pool& pool, size_t n) : pool_(pool), data_(pool.take(n)) {}  // EXPECT: not-analysed
+  ~PooledBuffer() { pool_.put(data_); }  // EXPECT: not-analysed
   float* data() { return data_; }
 
  private:

@@ -7,7 +7,7 @@
 __global__ void plan(int* p);
 __global__ void work(const int* p);
 static bool g_planned;
-void note_ready();
+void note_ready() {}
 
 static int make_table(int* p, cudaStream_t s) {
   plan<<<1, 1, 0, s>>>(p);

@@ -8,7 +8,7 @@
 #include <vector>
 
 __global__ void work(int* p, int n);
-void act();
+void act() {}
 int table[64];
 
 CAPGATE_REGION int conditions(int* h, int* d, bool host_knows, cudaStream_t s) {

@@ -3,7 +3,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
-void act();
+void act() {}
 
 CAPGATE_REGION void norms(cublasHandle_t h, const float* x, int n) {
   float norm = 0;
