@@ -30,7 +30,7 @@ const std::vector<std::string>& program_words();
 // The whole command line as it was typed.
 const std::vector<std::string>& command_line();
 
-// Writes "capgate: <sentence>" and a newline to stderr.
+// Writes "capgate: <sentence>" and a newline to stderr, without what would steer a terminal.
 void complain(const std::string& sentence);
 
 }  // namespace capgate::cli

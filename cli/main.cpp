@@ -1,15 +1,21 @@
 // The capgate program: finds the subcommand, and turns wrong usage into one sentence and exit code 2.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/registered_commands.h"  // generated: CAPGATE_COMMANDS, CAPGATE_VERSION
 
@@ -170,11 +176,42 @@ const std::vector<std::string>& command_line() {
 }
 
 void complain(const std::string& sentence) {
-  std::fprintf(stderr, "capgate: %s\n", sentence.c_str());
+  std::fprintf(stderr, "capgate: %s\n", printable(sentence).c_str());
 }
+
+namespace {
+
+// Where one of the three is closed, the next file that is opened would take its number and get what is
+// printed. An audited program still finds it closed.
+void fill_standard_streams() {
+  for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return;
+  }
+}
+
+// What was printed must have arrived before the command may say that it is done.
+int with_output_written(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  complain(std::string("standard output: cannot be written: ") + std::strerror(errno));
+  return exit_code == kExitPass ? static_cast<int>(kExitInconclusive) : exit_code;
+}
+
+int guarded(int argc, char** argv) {
+  fill_standard_streams();
+  try {
+    return with_output_written(run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    complain("there is not enough memory for this");
+  } catch (const std::exception& unforeseen) {
+    complain(std::string("this should not have happened: ") + unforeseen.what());
+  }
+  return kExitInconclusive;
+}
+
+}  // namespace
 
 }  // namespace capgate::cli
 
 int main(int argc, char** argv) {
-  return capgate::cli::run(argc, argv);
+  return capgate::cli::guarded(argc, argv);
 }

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "cli/audit/preload_library.h"
+
 namespace capgate::cli {
 namespace {
 
@@ -45,15 +47,21 @@ std::string joined(const std::vector<std::string>& parts, char separator) {
   return text;
 }
 
-// The loader takes spaces and colons alike as separators. Our library does not stand there twice when audits
-// nest.
+// Also that of another capgate, around this one or of another version: two of them would fight for CUPTI and
+// write into one folder.
+bool is_detector(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return path.substr(slash == std::string_view::npos ? 0 : slash + 1) == kPreloadFile;
+}
+
+// The loader takes spaces and colons alike as separators. Of nested audits the innermost watches.
 std::string preload_list(const std::string& library, const std::string& inherited) {
   std::string list = library;
   for (size_t begin = 0; begin < inherited.size();) {
     size_t end = inherited.find_first_of(" :", begin);
     if (end == std::string::npos) end = inherited.size();
     const std::string entry = inherited.substr(begin, end - begin);
-    if (!entry.empty() && entry != library) list += ":" + entry;
+    if (!entry.empty() && !is_detector(entry)) list += ":" + entry;
     begin = end + 1;
   }
   return list;
@@ -66,7 +74,7 @@ std::vector<std::string> audited_environment(const std::vector<std::string>& inh
   Environment environment(inherited);
   const auto chain = [&](std::string_view variable, std::string_view next) {
     const std::string before = environment.get(variable);
-    if (before != settings.library) environment.set(next, before);
+    if (!is_detector(before)) environment.set(next, before);
     environment.set(variable, settings.library);
   };
   environment.set("LD_PRELOAD", preload_list(settings.library, environment.get("LD_PRELOAD")));

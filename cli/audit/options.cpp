@@ -71,7 +71,12 @@ Result<void> check_writable(const std::string& path) {
   std::error_code error;
   const fs::path file = fs::absolute(path, error);
   if (fs::is_directory(file, error)) return Error{fmt::format("--out {}: is a folder, not a file", path)};
-  const fs::path folder = file.parent_path();
+  if (reports::written_in_place(path)) {
+    if (access(path.c_str(), W_OK) == 0) return {};
+    return Error{fmt::format("--out {}: {}", path, std::strerror(errno))};
+  }
+  const fs::path real = fs::canonical(file, error);  // the report goes where a link leads
+  const fs::path folder = (error ? file : real).parent_path();
   if (!fs::is_directory(folder, error))
     return Error{fmt::format("--out {}: there is no folder {}", path, folder.string())};
   if (access(folder.c_str(), W_OK | X_OK) != 0) {

@@ -232,6 +232,8 @@ Result<ProgramRun> run_program(const std::string& path, const std::vector<std::s
     sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
     return Error{program.error()};
   }
+  // From here on a reader that went away must not cost the report.
+  signal(SIGPIPE, SIG_IGN);
   return Run(*program, signals.get(), watch).stand_by();
 }
 

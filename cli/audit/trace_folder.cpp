@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -49,19 +50,27 @@ Result<TraceFolder> TraceFolder::kept(const std::string& path) {
   if (access(real.c_str(), W_OK | X_OK) != 0) {
     return Error{fmt::format("--trace {}: {}", path, std::strerror(errno))};
   }
+  const int lock = open(real.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  TraceFolder folder(real.string(), false, lock);
+  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return Error{fmt::format("--trace {}: another audit is writing there", path)};
+  }
   for (const auto& entry : fs::directory_iterator(real, error)) {
     if (!entry.is_regular_file(error)) continue;
     if (entry.path().filename() == "trace.cgtrace" || header_of(entry.path()))
       fs::remove(entry.path(), error);
   }
-  return TraceFolder(real.string(), false);
+  return folder;
 }
 
 TraceFolder::TraceFolder(TraceFolder&& other) noexcept
-    : path_(std::move(other.path_)), remove_(std::exchange(other.remove_, false)) {}
+    : path_(std::move(other.path_)),
+      remove_(std::exchange(other.remove_, false)),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 TraceFolder::~TraceFolder() {
   remove();
+  if (lock_ >= 0) close(lock_);
 }
 
 void TraceFolder::remove() {

@@ -16,7 +16,7 @@ class TraceFolder {
   static Result<TraceFolder> temporary();
 
   // The folder that the user named, kept. It is made where it is missing; raw and sealed traces of an earlier
-  // run in it are removed, everything else in it is left alone.
+  // run in it are removed, everything else in it is left alone. Refused while another audit holds it.
   static Result<TraceFolder> kept(const std::string& path);
 
   TraceFolder(TraceFolder&& other) noexcept;
@@ -32,10 +32,12 @@ class TraceFolder {
   void remove();
 
  private:
-  TraceFolder(std::string path, bool remove) : path_(std::move(path)), remove_(remove) {}
+  TraceFolder(std::string path, bool remove, int lock = -1)
+      : path_(std::move(path)), remove_(remove), lock_(lock) {}
 
   std::string path_;
   bool remove_;
+  int lock_;  // a descriptor of the folder, locked; -1: nobody else knows the folder
 };
 
 // The processes (by the number that each saw itself under) that left a raw trace in `folder`.

@@ -32,14 +32,17 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-// A device, pipe or socket cannot be replaced by rename: /dev/stdout and /dev/null are written in place.
+// More than any report, trace or settings file: /dev/zero, or a file of another kind that was named by
+// mistake.
+constexpr size_t kLargest = size_t{1} << 30;
+
+}  // namespace
+
 bool written_in_place(const std::string& path) {
   std::error_code ec;
   const auto status = std::filesystem::status(path, ec);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
-
-}  // namespace
 
 Result<std::string> read_text(const std::string& path) {
   const bool standard = path == "-";
@@ -55,6 +58,11 @@ Result<std::string> read_text(const std::string& path) {
   while ((got = ::read(fd, block.data(), block.size())) != 0) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) break;
+    if (text.size() + static_cast<size_t>(got) > kLargest) {
+      if (!standard) ::close(fd);
+      return Error{
+          fmt::format("{}: is larger than {} MiB, which is more than is read", shown, kLargest >> 20)};
+    }
     text.append(block.data(), static_cast<size_t>(got));
   }
   const int failed = got < 0 ? errno : 0;
@@ -77,14 +85,18 @@ Result<void> write_text(const std::string& text, const std::string& path) {
     errno = failed;
     return done ? Result<void>() : errno_error(path, "cannot be written");
   }
-  std::string temporary = path + ".XXXXXX";
+  // What a link leads to is written, not the link.
+  std::error_code ec;
+  const auto real = std::filesystem::canonical(path, ec);
+  const std::string target = ec ? path : real.string();
+  std::string temporary = target + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return errno_error(path, "cannot be written");
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool done = write_all(fd, text) && ::fchmod(fd, 0666 & ~mask) == 0;
   const int failed = errno;
-  if (::close(fd) != 0 || !done || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (::close(fd) != 0 || !done || ::rename(temporary.c_str(), target.c_str()) != 0) {
     if (!done) errno = failed;
     const Error error = errno_error(path, "cannot be written");
     ::unlink(temporary.c_str());

@@ -19,7 +19,11 @@ Result<ReadReport> read_report(const std::string& path);
 // A reader sees the old file or the new one, never half of one. "-" writes to standard output.
 Result<void> write_report(const Report& report, const std::string& path);
 
-// The same for any text.
+// True for what cannot be replaced by renaming another file over it and is written where it lies:
+// /dev/stdout, a pipe.
+bool written_in_place(const std::string& path);
+
+// The same for any text. A file of more than 1 GiB is not read.
 Result<std::string> read_text(const std::string& path);
 Result<void> write_text(const std::string& text, const std::string& path);
 

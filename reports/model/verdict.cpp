@@ -65,6 +65,11 @@ std::optional<Reason> missing_proof(const Report& report) {
     if (coverage.files_parsed.value_or(0) > 0) return std::nullopt;
     return Reason{"no file was parsed", "capgate lint -p BUILD, where BUILD holds compile_commands.json"};
   }
+  if (coverage.captures_failed > 0)
+    return Reason{
+        "no capture completed, and no marked region was seen twice",
+        "mark the eager step, which dies of nothing: capgate audit --region 'STEP*' -- PROGRAM, where "
+        "STEP is the NVTX range around it"};
   return Reason{
       "nothing was judged: no capture completed and no marked region was seen twice",
       "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};

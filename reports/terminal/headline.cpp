@@ -91,7 +91,9 @@ std::string captures(const Report& report) {
   const Coverage& coverage = report.coverage;
   std::string out;
   if (coverage.captures_completed) add(out, counted(coverage.captures_completed, "capture") + " completed");
-  if (coverage.captures_failed) add(out, grouped(coverage.captures_failed) + " failed");
+  if (coverage.captures_failed)
+    add(out, coverage.captures_completed ? grouped(coverage.captures_failed) + " failed"
+                                         : counted(coverage.captures_failed, "capture") + " failed");
   if (coverage.captures_empty) add(out, grouped(coverage.captures_empty) + " empty");
   if (coverage.captures_open) add(out, grouped(coverage.captures_open) + " left open");
   if (coverage.replays) add(out, counted(coverage.replays, "replay"));

@@ -4,25 +4,12 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace capgate::reports::terminal {
 
 std::string clean(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte == '\t') {
-      out += "    ";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += '?';
-    } else if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
-      out += '?';  // U+0080 to U+009F: control characters too
-      ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+  return printable(text);
 }
 
 size_t columns(std::string_view text) {

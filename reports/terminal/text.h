@@ -7,8 +7,7 @@
 
 namespace capgate::reports::terminal {
 
-// Without control characters, so that a name in a report cannot move the cursor or change a colour. Tabs
-// become spaces.
+// As base/printable.h shows it, so that a name in a report cannot move the cursor or change a colour.
 std::string clean(std::string_view text);
 
 // Columns of UTF-8 text: one a character.

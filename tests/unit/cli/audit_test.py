@@ -242,6 +242,73 @@ class WhereThingsGo(Audit):
         self.assertEqual(json.loads(done.stdout)["verdict"], "inconclusive")
         self.assertFalse((self.work / "capgate-report.json").exists())
 
+    def test_a_link_a_pipe_and_a_device_take_the_report(self):
+        (self.work / "latest.json").symlink_to("real.json")
+        (self.work / "real.json").write_text("old")
+        self.assertEqual(self.audit("--out", "latest.json", "--", "true").returncode, 2)
+        self.assertTrue((self.work / "latest.json").is_symlink())
+        self.assertEqual(json.loads((self.work / "real.json").read_text())["verdict"], "inconclusive")
+        done = self.audit("--out", "/dev/stdout", "--", "true")
+        self.assertEqual(json.loads(done.stdout)["verdict"], "inconclusive", done.stderr)
+
+    def test_a_full_disk_loses_nothing(self):
+        done = self.audit("--out", "/dev/full", "--", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No space left", done.stderr)
+        kept = pathlib.Path(done.stderr.split("the trace is kept in ")[1].splitlines()[0])
+        self.assertTrue((kept / "trace.cgtrace").exists())
+
+    def test_a_reader_that_went_away_loses_nothing(self):
+        process = self.start("--out", "-", *self.python("import time; print('ready', flush=True); time.sleep(0.5)"))
+        self.ready(process)
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        process.stderr.close()
+        self.assertEqual(process.wait(PATIENCE), 2, err)
+        self.assertIn("Broken pipe", err)
+        kept = pathlib.Path(err.split("the trace is kept in ")[1].splitlines()[0])
+        self.assertTrue((kept / "trace.cgtrace").exists())
+
+    def test_closed_standard_streams_cost_neither_report_nor_peace(self):
+        source = "import os\nfor n in range(3):\n  try: os.fstat(n); os._exit(9)\n  except OSError: pass"
+        script = '"$0" audit -- "$1" -c "$2" <&- >&- 2>&-'
+        code = subprocess.run(
+            ["sh", "-c", script, CAPGATE, sys.executable, source], cwd=self.work, env=self.environment, timeout=PATIENCE
+        ).returncode
+        self.assertEqual(code, 2)
+        self.assertEqual(self.report()["run"]["exit_code"], 0, "the program finds them closed as well")
+
+    def test_two_audits_do_not_share_a_trace_folder(self):
+        first = self.start("--trace", "t", "--out", "first.json", *self.python("""
+            import sys
+            print("ready", flush=True)
+            sys.stdin.read()
+        """), stdin=subprocess.PIPE)
+        self.ready(first)
+        self.assertIn("another audit", self.refused(self.audit("--trace", "t", "--", "true")))
+        self.finish(first)
+        self.assertTrue((self.work / "t/trace.cgtrace").exists())
+        self.assertEqual(self.audit("--trace", "t", "--", "true").returncode, 2)
+
+    def test_audits_at_once_to_one_file_leave_a_whole_report(self):
+        running = [self.start("--", "true") for _ in range(6)]
+        for process in running:
+            self.finish(process)
+        self.assertEqual(self.report()["verdict"], "inconclusive")
+        self.assertEqual([path.name for path in self.work.iterdir()], ["capgate-report.json"])
+
+    def test_names_do_not_steer_the_terminal(self):
+        evil = "a\033[2J\r\u202eb\x9b"
+        program = self.work / evil
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+        for words in (["--", f"./{evil}"], ["--out", f"no{evil}/r.json", "--", "true"], ["--", f"./no{evil}"],
+                      ["--until", evil, "--", "true"], [f"--no{evil}"], ["--out", f"{evil}.json", "--", "true"]):
+            done = self.audit(*words)
+            self.assertIn(done.returncode, (2, 3))
+            for steers in ("\033", "\r", "\u202e", "\x9b"):
+                self.assertNotIn(steers, done.stderr, words)
+
     def test_nothing_is_left_behind(self):
         self.audit("--", "true")
         self.assertEqual(list(self.temporary.iterdir()), [])

@@ -59,6 +59,17 @@ TEST(Environment, DoesNotChainToItselfWhenAuditsNest) {
   EXPECT_EQ(get(inner, "CAPGATE_NEXT_INJECTION"), "/nsys.so");
 }
 
+TEST(Environment, ReplacesTheDetectorOfAnotherCapgate) {
+  DetectorSettings older = settings();
+  older.library = "/usr/lib/capgate-0.1/libcapgate_preload.so";
+  const auto outer = audited_environment({"LD_PRELOAD=/x/y.so", "NVTX_INJECTION64_PATH=/nvtx.so"}, older);
+  const auto inner = audited_environment(outer, settings());
+  EXPECT_EQ(get(inner, "LD_PRELOAD"), settings().library + ":/x/y.so");
+  EXPECT_EQ(get(inner, "CUDA_INJECTION64_PATH"), settings().library);
+  EXPECT_EQ(get(inner, "CAPGATE_NEXT_INJECTION"), std::nullopt);
+  EXPECT_EQ(get(inner, "CAPGATE_NEXT_NVTX_INJECTION"), "/nvtx.so");
+}
+
 TEST(Environment, TellsTheDetectorItsSettingsAndDropsThoseOfAnotherRun) {
   DetectorSettings given = settings();
   given.region_globs = {"step*", "decode [0-9]: x"};

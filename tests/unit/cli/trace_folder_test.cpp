@@ -31,6 +31,21 @@ TEST(TraceFolder, OfItsOwnIsGoneAfterwards) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST(TraceFolder, IsNotTakenFromAnAuditThatWritesThere) {
+  TemporaryFolder root;
+  const std::string path = (root.path() / "t").string();
+  {
+    const auto first = TraceFolder::kept(path);
+    ASSERT_TRUE(first) << first.error();
+    root.write("t/live.raw", raw_trace());
+    const auto second = TraceFolder::kept(path);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error(), "--trace " + path + ": another audit is writing there");
+    EXPECT_TRUE(fs::exists(root.path() / "t/live.raw"));
+  }
+  EXPECT_TRUE(TraceFolder::kept(path));
+}
+
 TEST(TraceFolder, OfTheUsersStaysWithoutTheTracesOfAnEarlierRun) {
   TemporaryFolder root;
   root.write("t/old.raw", raw_trace());

@@ -63,6 +63,43 @@ class Commands(unittest.TestCase):
         self.expect_sentence(run("gate"), "REPORT")
         self.expect_sentence(run("gate", GOLDEN / "clean_run.json", "--fail-on", "note"), "--fail-on")
 
+    def test_hostile_files_are_one_sentence_and_2(self):
+        whole = (GOLDEN / "failed_run.json").read_bytes()
+        (self.here / "folder").mkdir()
+        (self.here / "loop").symlink_to("loop")
+        hostile = {
+            "empty": b"", "zeros": bytes(4096), "noise": bytes(range(256)) * 40, "cut": whole[: len(whole) // 2],
+            "deep": b"[" * 200000, "deeper": b'{"schema":' * 200000, "latin": whole.replace(b"moe", b"m\xffe", 1),
+            "nan": whole.replace(b'"wall_s":', b'"wall_s": NaN, "x":', 1), "list": b"[]", "number": b"9" * 100000,
+            "newer": b'{"schema": "capgate-report/2\\u001b[2J\\u202e"}',
+            "fatal": whole.replace(b'"severity": "error"', b'"severity": "\\u001b[31mfatal\\n"', 1),
+            "negative": whole.replace(b'"count": ', b'"count": -', 1),
+        }  # fmt: skip
+        for name, content in hostile.items():
+            (self.here / name).write_bytes(content)
+        for name in [*hostile, "folder", "loop", "m\033[2Jissing", "folder/below/it"]:
+            path = self.here / name
+            for command in (["show", path], ["gate", path], ["merge", GOLDEN / "clean_run.json", path],
+                            ["gate", GOLDEN / "clean_run.json", "--baseline", path], ["analyze", path]):
+                with self.subTest(command=command):
+                    code, out, err = run(*command)
+                    self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
+                    self.assertTrue(err[:-1].isprintable(), ascii(err))
+
+    def test_output_that_cannot_be_written_is_no_success(self):
+        for command in (["show", GOLDEN / "clean_run.json"], ["gate", GOLDEN / "clean_run.json"], ["rules"],
+                        ["explain", "host-sync"], ["merge", GOLDEN / "clean_run.json", GOLDEN / "clean_run.json"]):
+            with self.subTest(command=command), open("/dev/full", "wb") as full:
+                done = subprocess.run([CAPGATE, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("standard output: cannot be written", done.stderr)
+        with open("/dev/full", "wb") as full:  # a verdict stays what it is
+            self.assertEqual(subprocess.run([CAPGATE, "gate", str(GOLDEN / "failed_run.json")], stdout=full,
+                                            stderr=subprocess.DEVNULL).returncode, 1)
+
+    def test_an_endless_file_is_not_read_to_the_end(self):
+        self.expect_sentence(run("show", "/dev/zero"), "/dev/zero: is larger than 1024 MiB")
+
     def test_merge_writes_data_to_stdout_and_words_to_stderr(self):
         code, out, err = run("merge", GOLDEN / "clean_run.json", GOLDEN / "clean_sources.json")
         self.assertEqual(code, 0)

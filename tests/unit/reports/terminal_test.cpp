@@ -112,7 +112,7 @@ TEST(Terminal, ColoursOnlyWhenAsked) {
 
 TEST(Terminal, ShowsNoControlCharacterOfAReport) {
   Report report = failed_run();
-  const std::string evil = "\x1b[2J\r\n\x07 x\xC2\x9B";
+  const std::string evil = "\x1b[2J\r\n\x07 x\xC2\x9B\x9B\xE2\x80\xAE\xE2\x80\xA8\xF0\x9F";
   report.subject.program = evil;
   report.coverage.not_checked = {evil};
   report.environment.host = evil;
@@ -137,7 +137,8 @@ TEST(Terminal, ShowsNoControlCharacterOfAReport) {
     for (const auto& options : {TerminalOptions{}, all}) {
       const std::string text = render_terminal(report, options);
       for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int(c);
-      EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
+      for (const char* steers : {"\xC2\x9B", "\x9B", "\xE2\x80\xAE", "\xE2\x80\xA8", "\xF0\x9F"})
+        EXPECT_EQ(text.find(steers), std::string::npos);
     }
   }
 }
