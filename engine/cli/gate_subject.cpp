@@ -38,6 +38,7 @@ void declare_subject(const std::string& mode, const ModelConfig& config) {
   capgate_subject("mode", mode.c_str());
   capgate_subject("config_digest", config_digest(config).c_str());
   capgate_subject("source_digest", capgate::gate::self_source_digest().c_str());
+  capgate_subject("code_digest", capgate::gate::self_code_digest().c_str());
 }
 
 }  // namespace dsv4::cli
