@@ -195,17 +195,20 @@ void register_audit(CLI::App& app, int& exit_code) {
   command
       ->add_option("--out", options->out,
                    "The report's file, - for standard output; default capgate-report.json")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_word, "");
   command
       ->add_option("--region", options->regions,
                    "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; may be given more than once")
       ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(check_word, "");
   command
       ->add_option("--expect-bucket", options->buckets,
                    "A bucket that must be captured; may be given more than once")
       ->type_name("NAME")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(check_word, "");
   command
       ->add_option("--until", options->until,
                    "Detach after captures=N, replays=N or seconds=S; default: at the end")
@@ -214,11 +217,13 @@ void register_audit(CLI::App& app, int& exit_code) {
   command
       ->add_option("--trace", options->trace,
                    "Keep the traces here, sealed as DIR/trace.cgtrace for capgate analyze")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(check_word, "");
   command
       ->add_option("--suppressions", options->suppressions,
                    "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_word, "");
   command
       ->add_option("--fail-on", options->fail_on,
                    "Exit with 1 from this severity on: error (default) or warning")

@@ -85,6 +85,11 @@ Result<void> check_writable(const std::string& path) {
   return {};
 }
 
+std::string check_word(const std::string& text) {
+  if (text.empty()) return "is empty";
+  return text.find('\n') == std::string::npos ? "" : "holds a line break";
+}
+
 std::string check_until(const std::string& text) {
   for (const std::string_view what : {"captures=", "replays=", "seconds="}) {
     if (!text.starts_with(what)) continue;

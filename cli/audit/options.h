@@ -33,6 +33,9 @@ Result<AuditPlan> plan_audit(const AuditOptions& options);
 // Fails when a report could not be written to `path` later on.
 Result<void> check_writable(const std::string& path);
 
+// What is wrong with a name, a glob or a path of the command line, or empty. They are handed on a line each.
+std::string check_word(const std::string& text);
+
 // As CLI11 checks an option: empty, or what is wrong with --until.
 std::string check_until(const std::string& text);
 

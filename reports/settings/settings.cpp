@@ -158,6 +158,10 @@ Result<Settings> find_settings(const std::string& start) {
   std::string repository;
   for (fs::path folder = from; !folder.empty(); folder = folder.parent_path()) {
     const fs::path file = folder / ".capgate.toml";
+    const auto there = fs::symlink_status(file, ec);
+    if (fs::exists(there) && !fs::is_regular_file(file, ec)) {
+      return Error{file.string() + ": is no file that can be read; settings were expected"};
+    }
     if (fs::is_regular_file(file, ec)) {
       auto text = read_text(file.string());
       if (!text) return Error{text.error()};

@@ -205,6 +205,13 @@ class HowItEnds(Audit):
                 self.refused(self.audit(*words, "--", "touch", str(mark)))
                 self.assertFalse(mark.exists())
 
+    def test_settings_that_are_no_file(self):
+        settings = self.work / ".capgate.toml"
+        for make in (settings.mkdir, lambda: os.mkfifo(settings), lambda: settings.symlink_to(settings)):
+            make()
+            self.assertIn(".capgate.toml: is no file", self.refused(self.audit("--", "true")))
+            settings.rmdir() if settings.is_dir() else settings.unlink()
+
     def test_wrong_usage(self):
         for words, tells in (
             ([], "which program"),
@@ -214,6 +221,10 @@ class HowItEnds(Audit):
             (["--until", "captures=0", "--", "true"], "--until"),
             (["--until", "tokens=3", "--", "true"], "--until"),
             (["--fail-on", "note", "--", "true"], "--fail-on"),
+            (["--region", "", "--", "true"], "--region: is empty"),
+            (["--region", "a\nb", "--", "true"], "--region: holds a line break"),
+            (["--out", "", "--", "true"], "--out: is empty"),
+            (["--trace", "", "--", "true"], "--trace: is empty"),
         ):
             with self.subTest(words=words):
                 done = self.audit(*words)
