@@ -20,6 +20,13 @@
 
 namespace capgate::lint {
 
+// Its cells lie apart.
+inline bool is_record(const Type* t) {
+  return t && (t->shape == Shape::record || t->shape == Shape::array);
+}
+
+Tag opposite(Tag tag);  // of the negated value
+
 class Interpreter {
  public:
   Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
