@@ -134,13 +134,15 @@ void Interpreter::exec_when(const Node* n) {
   const size_t keep = frame_->locals.size();
   for (size_t i = 0; i < n->split; ++i) exec(n->kids[i]);
   const Node* condition = n->kids[n->split];
-  const Flow base = s().flow;
+  Flow base = s().flow;
   State yes, no;
   const Value v = branch(condition, yes, no);
+  // Whether a capture was begun is what it asks: on the way on there may be one.
+  if (yes.flow.region != no.flow.region) base.region = 0;
   if (const Trace* t = v.taint) sink(Use::condition, t, condition);
   if (n->has_value) (n->value ? no : yes).dead = true;
-  if (base.region) check_once(n);
-  if (base.region && base.first_use == FirstUse::none) {
+  if (yes.flow.region) check_once(n);
+  if (yes.flow.region && base.first_use == FirstUse::none) {
     yes.flow.first_use = closes_guard(condition, true, {n->kids[n->split + 1]});
     if (n->kids[n->split + 2]) no.flow.first_use = closes_guard(condition, false, {n->kids[n->split + 2]});
   }
