@@ -108,11 +108,21 @@ TEST(Link, GuardsOnTheWayCount) {
 TEST(Link, ReachingAFunctionThatWasNotAnalysedSaysSo) {
   UnitSummary layer = layer_unit();
   layer.functions[0].not_analysed = "the parser found an error at line 9";
-  const LinkResult result = link_units({decode_unit(), layer});
+  const LinkResult result = link_units({decode_unit(), layer, debug_unit()});
   ASSERT_EQ(result.not_analysed.size(), 1u);
   EXPECT_EQ(result.not_analysed[0].function, "attention");
   EXPECT_EQ(result.not_analysed[0].region, "capture at decode.cu:4");
   EXPECT_TRUE(link_units({layer}).not_analysed.empty());
+}
+
+TEST(Link, CallingAFunctionWhoseBodyIsNowhereSaysSo) {
+  const LinkResult result = link_units({decode_unit(), layer_unit()});
+  ASSERT_EQ(result.not_analysed.size(), 1u);
+  EXPECT_EQ(result.not_analysed[0].region, "capture at decode.cu:4");
+  UnitSummary quiet;
+  quiet.main_file = "/src/quiet.cu";
+  quiet.silent = {result.not_analysed[0].usr};
+  EXPECT_TRUE(link_units({decode_unit(), layer_unit(), quiet}).not_analysed.empty());
 }
 
 TEST(Link, InternalFunctionsOfAnotherUnitAreNotTheOnesCalled) {
