@@ -10,7 +10,7 @@ namespace capgate {
 // Time is at worst pattern × text, whatever the pattern. Takes no memory and nothing of the C++ run-time
 // library, for the preloaded library's sake.
 inline bool glob_match(std::string_view pattern, std::string_view text) {
-  constexpr size_t kNone = static_cast<size_t>(-1);
+  constexpr auto kNone = static_cast<size_t>(-1);
   const char* const glob = pattern.data();
   const char* const name = text.data();
   size_t p = 0, t = 0, star = kNone, resume = 0;

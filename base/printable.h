@@ -20,7 +20,8 @@ inline Utf8Character first_character(std::string_view text) {
   if (text.empty()) return {};
   const uint32_t lead = byte(0);
   if (lead < 0x80) return {lead, 1};
-  const size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  size_t bytes = 2;
+  if (lead >= 0xE0) bytes = lead < 0xF0 ? 3 : 4;
   if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
   uint32_t code = lead & (0x7FU >> bytes);
   for (size_t i = 1; i < bytes; ++i) {

@@ -10,7 +10,7 @@
 
 namespace capgate::preload {
 
-CuptiApi g_cupti;
+constinit CuptiApi g_cupti;
 
 namespace {
 
@@ -150,7 +150,8 @@ bool open_cupti(char* path, size_t path_size) {
   find(g_cupti.finalize, "cuptiFinalize");
   find(g_cupti.error_text, "cuptiGetResultString");
   link_map* map = nullptr;
-  if (dlinfo(g_lib, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) copy(path, path_size, map->l_name);
+  if (dlinfo(g_lib, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr)
+    copy(path, path_size, map->l_name);
   return complete;
 }
 

@@ -19,7 +19,7 @@ struct CuptiApi {
   CUptiResult (*error_text)(CUptiResult, const char**);
 };
 
-extern CuptiApi g_cupti;
+extern constinit CuptiApi g_cupti;
 
 // Opens the libcupti that is mapped already, else the one of the wheels whose libcudart or torch is mapped,
 // else those that CAPGATE_CUPTI_HINTS names, else the toolkit's. `path` tells which. False: none was found.

@@ -7,7 +7,7 @@
 
 namespace capgate::preload {
 
-DriverApi g_driver;
+constinit DriverApi g_driver;
 
 namespace {
 
@@ -69,7 +69,8 @@ trace::Memory memory_kind(uint64_t address) {
   if (address == 0 || g_driver.pointer_attribute == nullptr) return trace::Memory::unknown;
   CUmemorytype type = CUmemorytype(0);
   const CUresult result = g_driver.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
-  // CUDA does not know it: host memory, or an address that only a graph's own allocation will give meaning to.
+  // CUDA does not know it: host memory, or an address that only a graph's own allocation will give meaning
+  // to.
   if (result == CUDA_ERROR_INVALID_VALUE)
     return host_readable(address) ? trace::Memory::pageable : trace::Memory::unknown;
   if (result != CUDA_SUCCESS) return trace::Memory::unknown;

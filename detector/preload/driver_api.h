@@ -36,7 +36,7 @@ struct DriverApi {
   CUresult (*kernel_param_info)(CUkernel, size_t, size_t*, size_t*);
 };
 
-extern DriverApi g_driver;
+extern constinit DriverApi g_driver;
 
 // False: no libcuda is mapped. A function that an older driver lacks stays null.
 bool find_driver();

@@ -98,7 +98,7 @@ const char* keep(const char* text) {
 }
 
 uint32_t slot_of(const void* handle) {
-  return uint32_t(hash_bytes(&handle, sizeof(handle))) % kSlots;
+  return uint32_t(hash_bytes(static_cast<const void*>(&handle), sizeof(handle))) % kSlots;
 }
 
 // handle null: the name's own address serves as the handle.

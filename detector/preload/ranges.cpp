@@ -156,6 +156,7 @@ bool is_step_name(const char* name, const char* domain) {
   for (const char* line = setting("CAPGATE_REGIONS"); *line != 0;) {
     const char* end = strchr(line, '\n');
     const size_t n = end != nullptr ? size_t(end - line) : strlen(line);
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): a line of many, none of which ends with a zero
     const auto* at = static_cast<const char*>(memchr(line, '@', n));
     const bool match = at == nullptr
                            ? domain == nullptr && glob_match({line, n}, name)

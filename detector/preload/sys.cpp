@@ -14,6 +14,7 @@ namespace {
 struct stat g_stderr;
 bool g_stderr_known = false;
 
+constexpr char kOurs[] = "CAPGATE_";
 constexpr uint32_t kMaxSettings = 64;
 const char* g_settings[kMaxSettings];  // "CAPGATE_NAME=VALUE" each
 uint32_t g_setting_count = 0;
@@ -23,7 +24,6 @@ __attribute__((constructor)) void remember_surroundings() {
   const int saved = errno;
   g_stderr_known = fstat(STDERR_FILENO, &g_stderr) == 0;
   errno = saved;
-  constexpr char kOurs[] = "CAPGATE_";
   size_t bytes = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (strncmp(*entry, kOurs, sizeof(kOurs) - 1) == 0) bytes += strlen(*entry) + 1;
@@ -119,7 +119,7 @@ void say(const Text& text) {
 }
 
 const char* setting(const char* name) {
-  if (strncmp(name, "CAPGATE_", 8) == 0) {
+  if (strncmp(name, kOurs, sizeof(kOurs) - 1) == 0) {
     const size_t length = strlen(name);
     for (uint32_t i = 0; i < g_setting_count; ++i)
       if (strncmp(g_settings[i], name, length) == 0 && g_settings[i][length] == '=')
