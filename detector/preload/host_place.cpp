@@ -43,8 +43,8 @@ void find_heap() {
 }
 
 bool host_readable(uint64_t address) {
-  // The kernel copies a byte for us and says so where there is none. Not by way of a descriptor: the program may have
-  // closed ours and opened a file of its own under that number.
+  // The kernel copies a byte for us and says so where there is none. Not by way of a descriptor: the program
+  // may have closed ours and opened a file of its own under that number.
   char byte;
   iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
   const int saved = errno;

@@ -16,7 +16,8 @@ void find_python(ThreadState& thread);
 // The id of the calling thread's Python stack, 0 when it runs no Python or its lines cannot be read.
 uint32_t python_stack(ThreadState& thread);
 
-// The interpreter's code: below it, a native stack holds only what the Python stack tells better. False: unknown.
+// The interpreter's code: below it, a native stack holds only what the Python stack tells better. False:
+// unknown.
 bool interpreter_code(uint64_t* low, uint64_t* high);
 
 // The innermost Python line of the calling thread as `File "x.py", line 3 in f`, or empty.

@@ -35,8 +35,8 @@ class Distinct {
 bool warm_up_stacks();
 
 // The id of the calling thread's native stack, 0 when there is none. truncated: it had more frames than are
-// kept. until_python: it ends at the first frame of the Python interpreter, which is kept; unwinding the interpreter's own
-// frames would cost most of the time and say nothing.
+// kept. until_python: it ends at the first frame of the Python interpreter, which is kept; unwinding the
+// interpreter's own frames would cost most of the time and say nothing.
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python = false);
 
 // "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.

@@ -1,6 +1,6 @@
 // The report: what every producer fills in and every view, form and gate reads. Field for field the JSON of
-// reports/schema/; strings are UTF-8. An empty optional that the contract marks with "?" is left out of the JSON, any
-// other is null.
+// reports/schema/; strings are UTF-8. An empty optional that the contract marks with "?" is left out of the
+// JSON, any other is null.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,8 @@ struct Coverage {
 
 struct CaptureNode {
   uint64_t id = 0;
-  std::string kind;    // kernel | memcpy | memset | host | alloc | free | event-record | event-wait | graph | empty | …
+  std::string
+      kind;  // kernel | memcpy | memset | host | alloc | free | event-record | event-wait | graph | empty | …
   std::string stream;  // label ("s0"), empty when unknown
   std::string name;    // kernel name, or what is copied
 };
@@ -146,8 +147,8 @@ struct Violation {
   std::string id;    // filled by finish()
   std::string rule;  // a rule of the catalogue
   Severity severity = Severity::error;
-  std::string message;  // one line, what happened here
-  std::string hint;     // the fix; finish() takes the catalogue's where empty
+  std::string message;                // one line, what happened here
+  std::string hint;                   // the fix; finish() takes the catalogue's where empty
   std::vector<std::string> evidence;  // runtime | static
   Phase phase = Phase::capture;
   std::optional<std::string> api, result;
@@ -161,8 +162,9 @@ struct Violation {
   std::vector<SourceLine> source;
   std::vector<Stack> stacks;
   std::vector<FlowStep> flow;
-  // Free, but these are known to all views: "callee" (what is called, when that is not `api`; part of the id), "region"
-  // (its name), "consequence" (what came of it, said in the heading in place of what follows from phase and capture).
+  // Free, but these are known to all views: "callee" (what is called, when that is not `api`; part of the
+  // id), "region" (its name), "consequence" (what came of it, said in the heading in place of what follows
+  // from phase and capture).
   std::map<std::string, std::string> details;
   std::optional<Suppressed> suppressed;
   std::optional<std::string> baseline;  // new | known
@@ -189,7 +191,8 @@ struct Report {
   Summary summary;
 };
 
-// Fills what follows from the rest: ids, hints, order of violations, summary, verdict. A producer calls it last.
+// Fills what follows from the rest: ids, hints, order of violations, summary, verdict. A producer calls it
+// last.
 void finish(Report& report);
 
 }  // namespace capgate::reports

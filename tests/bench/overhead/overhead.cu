@@ -1,5 +1,5 @@
-// What the audit costs, seen from the program: overhead launch|replay|region|step. Prints one JSON line with the time of
-// one iteration in microseconds and the program's resident memory.
+// What the audit costs, seen from the program: overhead launch|replay|region|step. Prints one JSON line with
+// the time of one iteration in microseconds and the program's resident memory.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 #include "detector/include/capgate/capgate.h"
 
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    const cudaError_t result = (call);                                                               \
-    if (result != cudaSuccess) {                                                                     \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(result));  \
-      std::exit(2);                                                                                  \
-    }                                                                                                \
+#define CHECK(call)                                                                                 \
+  do {                                                                                              \
+    const cudaError_t result = (call);                                                              \
+    if (result != cudaSuccess) {                                                                    \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(result)); \
+      std::exit(2);                                                                                 \
+    }                                                                                               \
   } while (0)
 
 namespace {
@@ -34,7 +34,8 @@ __global__ void work(long long cycles) {
 }
 
 double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 long resident_kb() {

@@ -138,7 +138,7 @@ TEST(Terminal, ShowsNoControlCharacterOfAReport) {
       const std::string text = render_terminal(report, options);
       for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int(c);
       for (const char* steers : {"\xC2\x9B", "\x9B", "\xE2\x80\xAE", "\xE2\x80\xA8", "\xF0\x9F"})
-        EXPECT_EQ(text.find(steers), std::string::npos);
+        EXPECT_EQ(text.find(steers), std::string::npos) << text;
     }
   }
 }

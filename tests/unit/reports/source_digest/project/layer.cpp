@@ -1,3 +1,5 @@
 #include "layer.h"
 
-int layer() { return 41; }
+int layer() {
+  return 41;
+}
