@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {
@@ -10,27 +11,8 @@ namespace {
 using reports::Phase;
 using reports::Severity;
 using trace::Family;
-
-bool is_wait(Family family) {
-  return family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
-}
-
-bool is_allocation(Family family) {
-  switch (family) {
-    case Family::alloc_device:
-    case Family::free_device:
-    case Family::alloc_async:
-    case Family::free_async:
-    case Family::alloc_host:
-    case Family::free_host:
-    case Family::host_register:
-    case Family::host_unregister:
-    case Family::vmm:
-      return true;
-    default:
-      return false;
-  }
-}
+using trace::is_memory;
+using trace::is_wait;
 
 // Calls between a copy and the wait for it that change nothing of their being one request.
 bool is_quiet(Family family) {
@@ -114,7 +96,7 @@ bool Judge::is_framework_allocator(size_t i) {
   // memory is the allocators' alone.
   const bool torch =
       at.caller_module.starts_with("libc10_cuda") || at.caller_module.starts_with("libtorch_cuda");
-  if (torch && is_allocation(family)) return true;
+  if (torch && is_memory(family)) return true;
   constexpr size_t kNear = 12;
   for (size_t f = 0; f < at.frames.size() && f < kNear; ++f) {
     if (at.frames[f].language == "python") return false;

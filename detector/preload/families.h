@@ -1,11 +1,14 @@
 // How the families of calls are treated.
 #pragma once
 
-#include "detector/trace/format.h"
+#include "detector/trace/families.h"
 
 namespace capgate::preload {
 
 using trace::Family;
+using trace::is_memory;
+using trace::is_poll;
+using trace::is_wait;
 
 // Cheap and frequent: outside captures, regions and steps they are counted, not recorded.
 constexpr bool is_frequent(Family family) {
@@ -36,17 +39,9 @@ constexpr bool is_frequent(Family family) {
   }
 }
 
-constexpr bool is_poll(Family family) {
-  return family == Family::stream_query || family == Family::event_query;
-}
-
 constexpr bool is_copy(Family family) {
   return family == Family::memcpy_sync || family == Family::memcpy_async || family == Family::memset_sync ||
          family == Family::memset_async;
-}
-
-constexpr bool is_wait(Family family) {
-  return family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
 }
 
 // Calls whose success the library itself acts upon.
@@ -63,23 +58,6 @@ constexpr bool is_untimed(Family family) {
 
 constexpr bool is_load(Family family) {
   return family == Family::module_load || family == Family::module_unload;
-}
-
-constexpr bool is_memory(Family family) {
-  switch (family) {
-    case Family::alloc_device:
-    case Family::free_device:
-    case Family::alloc_async:
-    case Family::free_async:
-    case Family::alloc_host:
-    case Family::free_host:
-    case Family::host_register:
-    case Family::host_unregister:
-    case Family::vmm:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // Whether a call nested in another tells something that the outer call's name does not.

@@ -89,7 +89,7 @@ bool warm_up_stacks() {
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   if (g_backtrace == nullptr) return 0;
   Walked walked;
-  if (until_python && !interpreter_code(&walked.stop_low, &walked.stop_high)) walked.stop_high = 0;
+  if (until_python) interpreter_code(&walked.stop_low, &walked.stop_high);  // unknown: all the way down
   g_backtrace(visit_frame, &walked);
   *truncated = walked.truncated;
   if (walked.count == 0) return 0;
