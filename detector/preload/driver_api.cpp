@@ -23,6 +23,10 @@ struct ContextDevice {
 };
 ContextDevice g_contexts[64];
 
+ContextDevice& context_slot(uint64_t context) {
+  return g_contexts[(context >> 6) % 64];
+}
+
 }  // namespace
 
 bool find_driver() {
@@ -32,6 +36,7 @@ bool find_driver() {
   find(lib, g_driver.exchange_mode, "cuThreadExchangeStreamCaptureMode");
   find(lib, g_driver.pointer_attribute, "cuPointerGetAttribute");
   find(lib, g_driver.ctx_get_device, "cuCtxGetDevice");
+  find(lib, g_driver.ctx_get_current, "cuCtxGetCurrent");
   find(lib, g_driver.driver_version, "cuDriverGetVersion");
   find(lib, g_driver.device_count, "cuDeviceGetCount");
   find(lib, g_driver.device_name, "cuDeviceGetName");
@@ -94,7 +99,7 @@ trace::Memory memory_kind(uint64_t address) {
 
 int32_t current_device(uint64_t context) {
   if (context == 0) return trace::kNoDevice;
-  ContextDevice& slot = g_contexts[(context >> 6) % 64];
+  ContextDevice& slot = context_slot(context);
   if (slot.context.load(std::memory_order_acquire) == context)
     return slot.device.load(std::memory_order_relaxed);
   CUdevice device = 0;
@@ -104,6 +109,23 @@ int32_t current_device(uint64_t context) {
   slot.device.store(device, std::memory_order_relaxed);
   slot.context.store(context, std::memory_order_release);
   return device;
+}
+
+int32_t context_device(uint64_t context) {
+  if (context == 0) return trace::kNoDevice;
+  ContextDevice& slot = context_slot(context);
+  if (slot.context.load(std::memory_order_acquire) == context)
+    return slot.device.load(std::memory_order_relaxed);
+  CUcontext current = nullptr;
+  if (g_driver.ctx_get_current == nullptr || g_driver.ctx_get_current(&current) != CUDA_SUCCESS ||
+      reinterpret_cast<uint64_t>(current) != context)
+    return trace::kNoDevice;
+  return current_device(context);
+}
+
+void forget_context(uint64_t context) {
+  uint64_t held = context;
+  context_slot(context).context.compare_exchange_strong(held, 0);
 }
 
 }  // namespace capgate::preload

@@ -15,6 +15,7 @@ struct DriverApi {
   CUresult (*exchange_mode)(CUstreamCaptureMode*);
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr);
   CUresult (*ctx_get_device)(CUdevice*);
+  CUresult (*ctx_get_current)(CUcontext*);
   CUresult (*driver_version)(int*);
   CUresult (*device_count)(int*);
   CUresult (*device_name)(char*, int, CUdevice);
@@ -52,7 +53,14 @@ StreamCapture stream_capture(uint64_t stream, bool per_thread);
 // What kind of memory an address is in. Legal in a capture window.
 trace::Memory memory_kind(uint64_t address);
 
-// The device of the context that is current on this thread.
+// The device of the context that is current on this thread; `context` is that context.
 int32_t current_device(uint64_t context);
+
+// The device of a context that need not be current here: a resource callback may speak of one that is being
+// made while another is current. kNoDevice when it cannot be told.
+int32_t context_device(uint64_t context);
+
+// For a context that ends: its address may become that of another device's.
+void forget_context(uint64_t context);
 
 }  // namespace capgate::preload

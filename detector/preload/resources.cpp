@@ -39,7 +39,7 @@ void remember_stream(uint64_t stream, int32_t device) {
 }
 
 void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp op, uint64_t object,
-                  uint64_t other, uint64_t flags, int32_t device) {
+                  uint64_t other, uint64_t flags, int32_t device, uint64_t call_seq = 0) {
   auto* record = reserve<trace::ObjectRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
@@ -48,7 +48,7 @@ void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp o
   record->object = object;
   record->other = other;
   record->flags = flags;
-  record->call_seq = call_in_flight(thread);
+  record->call_seq = call_seq != 0 ? call_seq : call_in_flight(thread);
   commit_record(record, type, sizeof(*record));
 }
 
@@ -62,8 +62,9 @@ void note_module(ThreadState& thread, trace::ObjectOp op, const CUpti_ResourceDa
     id = module->moduleId;
     bytes = module->cubinSize;
   }
-  write_object(thread, trace::RecordType::module_load, op, id, number(data.context), bytes,
-               current_device(number(data.context)));
+  const uint64_t context = number(data.context);
+  const uint64_t load = op == trace::ObjectOp::loaded ? write_lazy_load(thread, context) : 0;
+  write_object(thread, trace::RecordType::module_load, op, id, context, bytes, context_device(context), load);
 }
 
 void note_node(ThreadState& thread, const CUpti_GraphData& graph) {
@@ -140,10 +141,11 @@ void note_resource(ThreadState& thread, uint32_t cbid, const CUpti_ResourceData&
       break;
     case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
       write_object(thread, RecordType::context, ObjectOp::destroyed, context, 0, 0, trace::kNoDevice);
+      forget_context(context);
       break;
     case CUPTI_CBID_RESOURCE_STREAM_CREATED: {
       const uint64_t stream = number(data.resourceHandle.stream);
-      const int32_t device = current_device(context);
+      const int32_t device = context_device(context);
       remember_stream(stream, device);
       // The flags are the making call's.
       const bool by_call = thread.depth > 0 && thread.frames[0].shape->kind() == Family::stream_create;

@@ -14,12 +14,16 @@ struct FakeCupti {
   const uint8_t* enabled;  // [domain][cbid], kFakeIds ids each
 };
 inline constexpr uint32_t kFakeIds = 2048;
+// The primary contexts of the two devices.
+inline const auto kFakeContextOfDevice0 = reinterpret_cast<CUcontext>(0x5000);
+inline const auto kFakeContextOfDevice1 = reinterpret_cast<CUcontext>(0x5040);
 
 extern "C" {
 extern FakeCupti g_fake_cupti;             // in libcuda
 extern __thread CUcontext g_fake_context;  // current context
 // Switches of single tests.
-extern int g_fake_drop_enters;  // that many enter callbacks are not delivered
+extern int g_fake_drop_enters;    // that many enter callbacks are not delivered
+extern int g_fake_second_device;  // what the second context's device is called
 void fake_driver_reset();
 uint64_t fake_next_handle();
 }
@@ -44,12 +48,15 @@ class Call {
 };
 
 void resource(CUpti_CallbackIdResource cbid, void* stream, void* descriptor);
+// Of a context that need not be the current one.
+void resource_of(CUcontext context, CUpti_CallbackIdResource cbid, void* stream, void* descriptor);
 
 struct Stream {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   uint64_t id = 0;
   CUgraph graph = nullptr;
   bool blocking = true;
+  CUcontext context = nullptr;
 };
 
 struct Node {

@@ -14,6 +14,7 @@
 FakeCupti g_fake_cupti;
 __thread CUcontext g_fake_context;
 int g_fake_drop_enters;
+int g_fake_second_device = 1;
 
 namespace {
 std::mutex g_mutex;
@@ -59,10 +60,14 @@ void Call::deliver(CUpti_ApiCallbackSite site) {
 }
 
 void resource(CUpti_CallbackIdResource cbid, void* stream, void* descriptor) {
+  resource_of(g_fake_context, cbid, stream, descriptor);
+}
+
+void resource_of(CUcontext context, CUpti_CallbackIdResource cbid, void* stream, void* descriptor) {
   const FakeCupti& cupti = g_fake_cupti;
   if (cupti.callback == nullptr || cupti.enabled[CUPTI_CB_DOMAIN_RESOURCE * kFakeIds + cbid] == 0) return;
   CUpti_ResourceData data{};
-  data.context = g_fake_context;
+  data.context = context;
   data.resourceHandle.stream = static_cast<CUstream>(stream);
   data.resourceDescriptor = descriptor;
   cupti.callback(cupti.user, CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
@@ -113,7 +118,10 @@ CUresult cuDriverGetVersion(int* version) {
   return *version = 13000, CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return *device = 0, CUDA_SUCCESS;
+  return *device = g_fake_context == kFakeContextOfDevice1 ? g_fake_second_device : 0, CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  return *context = g_fake_context, CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int* count) {
   return *count = 1, CUDA_SUCCESS;
@@ -186,6 +194,7 @@ CUresult cuStreamCreate(CUstream* out, unsigned int flags) {
   DRIVER_CALL(cuStreamCreate, &params);
   auto* stream = new fake::Stream;
   stream->blocking = flags == 0;
+  stream->context = g_fake_context;
   *out = reinterpret_cast<CUstream>(stream);
   fake::resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, stream, nullptr);
   return CUresult(call.returns(0));
@@ -234,6 +243,8 @@ CUresult fake_launch(CUstream handle, CUfunction f, const char* symbol, uint64_t
   fake::Call call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel",
                   &params, symbol);
   fake::Stream* stream = fake::stream_of(handle);
+  if (stream != nullptr && stream->context != nullptr && stream->context != g_fake_context)
+    return CUresult(call.returns(CUDA_ERROR_INVALID_HANDLE));
   if (stream != nullptr && stream->status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     fake::Node* node = fake::add_node(stream->graph, CU_GRAPH_NODE_TYPE_KERNEL);
     node->storage[0] = a;

@@ -23,6 +23,7 @@ int launch(cudaStream_t stream, const char* symbol, uint64_t a = 1, uint32_t b =
 int memcpy_async(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 int memcpy_sync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind);
 int exchange_mode(cudaStreamCaptureMode* mode);
+int set_device(int device);
 int event_record(cudaEvent_t event, cudaStream_t stream);
 int graph_launch(cudaGraphExec_t exec, cudaStream_t stream);
 int graph_instantiate(cudaGraphExec_t* exec, cudaGraph_t graph);

@@ -494,6 +494,32 @@ void deep_frames() {
   capgate_region_end();
 }
 
+// One step over two devices, as it is done wrongly: a stream of the other device, that device's default
+// stream, and a stream that is not the current device's.
+void two_devices() {
+  cudaStream_t first = make_stream();
+  fake_rt::set_device(1);
+  cudaStream_t second = make_stream();
+  fake_rt::set_device(0);
+  capture(first, [&] {
+    fake_rt::launch(first, "on_first");
+    fake_rt::set_device(1);
+    fake_rt::launch(second, "on_second");
+    fake_rt::launch(nullptr, "on_default_of_second");
+    fake_rt::launch(first, "refused");
+    fake_rt::set_device(0);
+  });
+}
+
+// A context is destroyed, and its address becomes that of a new one on the other device.
+void context_comes_again() {
+  fake_rt::set_device(1);
+  make_stream();
+  fake::resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, nullptr, nullptr);
+  g_fake_second_device = 0;
+  make_stream();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -529,6 +555,8 @@ int main(int argc, char** argv) {
       {"cancels", cancels_a_thread},
       {"registers", registers_at_every_step},
       {"odd_names", odd_names},
+      {"two_devices", two_devices},
+      {"context_comes_again", context_comes_again},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},
   };
