@@ -93,8 +93,9 @@ uint64_t stream_key(uint64_t stream, uint32_t flags) {
 
 // Whether the call lies in something that is judged.
 bool is_judged(const ThreadState& thread, Family family) {
-  if (captures_open() != 0 || thread.marked_ranges != 0 || process_range_open()) return true;
-  return thread.launched_graph && family != Family::launch;
+  if (captures_open() != 0) return true;
+  if (only_in_captures(family)) return false;
+  return thread.marked_ranges != 0 || process_range_open() || thread.launched_graph;
 }
 
 // Judged for no other reason than that the thread replays graphs: that goes on as long as a server lives.
@@ -143,6 +144,17 @@ bool wants_stack(const ThreadState& thread, const CallRecord& record, Family fam
   return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
 }
 
+// Into the trace, under the number `seq`. Null: there is no room.
+CallRecord* commit_call(ThreadState& thread, const CallRecord& filled, uint64_t seq) {
+  auto* record = reserve<CallRecord>(thread);
+  if (record == nullptr) return nullptr;
+  memcpy(reinterpret_cast<char*>(record) + sizeof(trace::RecordHeader),
+         reinterpret_cast<const char*>(&filled) + sizeof(trace::RecordHeader),
+         sizeof(filled) - sizeof(trace::RecordHeader));
+  commit_record(record, trace::RecordType::call, sizeof(*record), seq);
+  return record;
+}
+
 CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint32_t cbid,
                        const CUpti_CallbackData& call, const Operands& operands, bool nested) {
   if (!thread.named) name_thread(thread);
@@ -189,14 +201,8 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
     if (operands.src != 0) classify(thread, operands.src, filled.src_memory, filled.src_place);
   }
   if (wants_stack(thread, filled, family, frame.judged)) take_stacks(thread, filled);
-  auto* record = reserve<CallRecord>(thread);
-  if (record == nullptr) return nullptr;
-  memcpy(reinterpret_cast<char*>(record) + sizeof(trace::RecordHeader),
-         reinterpret_cast<const char*>(&filled) + sizeof(trace::RecordHeader),
-         sizeof(filled) - sizeof(trace::RecordHeader));
   frame.seq = next_seq();
-  commit_record(record, trace::RecordType::call, sizeof(*record), frame.seq);
-  return record;
+  return commit_call(thread, filled, frame.seq);
 }
 
 // What the runtime's callback did not tell of a launch and the driver's does.
@@ -362,13 +368,36 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     }
     record->seq_end = next_seq();
     __atomic_store_n(&record->result, result, __ATOMIC_RELEASE);
-  } else if (at == 1 && family != Family::launch) {  // launches are seen in windows only: no honest count
+  } else if (at == 1 &&
+             (frame.shape->flags & kWindow) == 0) {  // those that go on and off have no honest count
     const uint64_t blocked = frame.t_begin != 0 ? monotonic_ns() - frame.t_begin : 0;
     count_call(thread, domain, cbid, call.functionName, is_copy(family) ? frame.bytes : 0, blocked);
   }
   if (at == 1) follow(thread, frame, call, result, product);
   thread.depth = at - 1;
   if (at == 1) after_call(thread, call.context != nullptr);
+}
+
+uint64_t write_lazy_load(ThreadState& thread, uint64_t context) {
+  if (thread.depth != 0 || captures_open() != 0 || !trace_live()) return 0;
+  if (thread.marked_ranges == 0 && !process_range_open()) return 0;
+  if (!has_room(thread, Family::module_load, true)) return 0;
+  if (!thread.named) name_thread(thread);
+  write_open_ranges(thread);
+  CallRecord filled{};
+  filled.domain = kDriver;
+  filled.name = intern(thread, "lazy loading");
+  filled.family = uint16_t(Family::module_load);
+  filled.thread_mode = thread.mode;
+  filled.capture_status = 255;
+  filled.context = context;
+  filled.device = current_device(context);
+  filled.stream_device = trace::kNoDevice;
+  filled.t_begin_ns = filled.t_end_ns = monotonic_ns();
+  take_stacks(thread, filled);
+  const uint64_t seq = next_seq();
+  filled.seq_end = next_seq();
+  return commit_call(thread, filled, seq) != nullptr ? seq : 0;
 }
 
 uint64_t call_in_flight(const ThreadState& thread) {

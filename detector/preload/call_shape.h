@@ -10,7 +10,7 @@ namespace capgate::preload {
 
 enum ShapeFlag : uint8_t {
   kAlways = 1,         // its callback is on from the start
-  kWindow = 2,         // on only while a capture or a marked region is open
+  kWindow = 2,         // on only while a capture is open
   kPerThread = 4,      // _ptsz, _ptds: a null stream is the thread's own
   kImpliedStream = 8,  // a synchronous copy: works on the default stream without naming it
 };
@@ -63,7 +63,7 @@ uint32_t call_ids(uint32_t domain);
 trace::Family family_of_name(uint32_t domain, const char* name);
 
 // Registers an id that is newer than the table; its calls are recorded without operands.
-void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family, bool always);
+void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family);
 
 // Reads a call's operands as they were at enter.
 void read_operands(const CallShape& shape, const void* parameters, Operands& out);

@@ -193,12 +193,14 @@ trace::Family family_of_name(uint32_t domain, const char* name) {
   return domain == 1 ? find(kDriverNames, name) : find(kRuntimeNames, name);
 }
 
-void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family, bool always) {
+void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family) {
   if (domain < 1 || domain > 2 || cbid >= kMaxIds) return;
   CallShape& shape = g_shapes[domain - 1][cbid];
   shape = {};
   shape.family = uint8_t(family);
-  shape.flags = always ? kAlways : kWindow;
+  const bool frequent = family == trace::Family::launch || family == trace::Family::symbol_load ||
+                        family == trace::Family::stream_memop;
+  shape.flags = frequent ? kWindow : kAlways;
   const bool copy = family == trace::Family::memcpy_sync || family == trace::Family::memcpy_async;
   shape.copy_kind = copy ? uint8_t(cudaMemcpyDefault) : 255;
   shape.multiplier = 1;

@@ -39,6 +39,24 @@ constexpr bool is_frequent(Family family) {
   }
 }
 
+// What a capture refuses, records or loses, and a marked eager step need not know.
+constexpr bool only_in_captures(Family family) {
+  switch (family) {
+    case Family::launch:
+    case Family::symbol_load:
+    case Family::prefetch:
+    case Family::mem_pool:
+    case Family::stream_memop:
+    case Family::external:
+    case Family::event_elapsed:
+    case Family::event_destroy:
+    case Family::profiler:
+      return true;
+    default:
+      return false;
+  }
+}
+
 constexpr bool is_copy(Family family) {
   return family == Family::memcpy_sync || family == Family::memcpy_async || family == Family::memset_sync ||
          family == Family::memset_async;

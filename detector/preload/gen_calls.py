@@ -83,11 +83,11 @@ ALWAYS = {
     "free_host", "host_register", "host_unregister", "vmm", "host_func", "capture_begin", "capture_end",
     "capture_mode", "event_record", "stream_wait", "stream_create", "stream_destroy", "graph_create", "graph_destroy",
     "graph_instantiate", "graph_exec_update", "graph_exec_destroy", "graph_launch", "graph_upload", "module_load",
-    "module_unload", "graph_mem_trim", "peer", "device_control",
+    "module_unload", "graph_mem_trim", "peer", "device_control", "prefetch", "mem_pool", "external", "event_elapsed",
+    "event_destroy", "profiler",
 }
-# Enabled while a capture or a marked region is open.
-WINDOW = {"launch", "symbol_load", "prefetch", "mem_pool", "stream_memop", "external", "event_elapsed",
-          "event_destroy", "profiler"}
+# Enabled only while a capture is open: frequent everywhere, and of interest to nobody anywhere else.
+WINDOW = {"launch", "symbol_load", "stream_memop"}
 
 COPY_KIND = [(r"HtoD|HtoA|ToSymbol|ToArray(?!.*ArrayToArray)", 1), (r"DtoH|AtoH|FromSymbol", 2),
              (r"DtoD|DtoA|AtoD|AtoA|Peer|ArrayToArray", 3)]

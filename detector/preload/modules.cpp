@@ -203,8 +203,12 @@ bool code_range(uint64_t address, uint64_t* low, uint64_t* high) {
   return false;
 }
 
+bool in_own_code(uint64_t ip) {
+  return ip >= g_own_low && ip < g_own_high;
+}
+
 bool in_watching_code(uint64_t ip) {
-  return (ip >= g_own_low && ip < g_own_high) || (ip >= g_cupti_low && ip < g_cupti_high);
+  return in_own_code(ip) || (ip >= g_cupti_low && ip < g_cupti_high);
 }
 
 bool find_module(bool (*visit)(const char*, void*), void* data) {

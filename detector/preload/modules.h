@@ -23,6 +23,7 @@ bool code_range(uint64_t address, uint64_t* low, uint64_t* high);
 
 // True for an address of this library's code, or of CUPTI's, which calls it.
 bool in_watching_code(uint64_t ip);
+bool in_own_code(uint64_t ip);
 
 // Calls `visit` with the path of each mapped object until it returns true. Nothing may be loaded meanwhile.
 bool find_module(bool (*visit)(const char* path, void* data), void* data);

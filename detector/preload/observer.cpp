@@ -19,6 +19,8 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
   if (thread == nullptr || data == nullptr) return;
   if (thread->busy) return;
   Busy busy(*thread);
+  // Above the saved frame pointer: this library is built with one.
+  thread->entry = reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + sizeof(void*);
   const int saved = errno;
   switch (domain) {
     case CUPTI_CB_DOMAIN_RUNTIME_API:
@@ -41,6 +43,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
     default:
       break;
   }
+  thread->entry = 0;
   errno = saved;
 }
 

@@ -89,7 +89,7 @@ void at_exit() {
 
 void after_fork_in_child() {
   drop_trace_after_fork();
-  const uint32_t open_regions = reset_threads_after_fork();
+  reset_threads_after_fork();
   reset_strings_after_fork();
   reset_stacks_after_fork();
   reset_python_after_fork();
@@ -99,7 +99,7 @@ void after_fork_in_child() {
   reset_ranges_after_fork();
   reset_nvtx_after_fork();
   forget_subscriber_after_fork();
-  reset_window_after_fork(open_regions);
+  reset_window_after_fork();
   reset_resources_after_fork();
   reset_calls_after_fork();
   g_attached.store(false);
@@ -142,7 +142,7 @@ void adopt_newer_calls(ThreadState& thread) {
         count(thread, text.c_str(), 0);
         continue;
       }
-      adopt_call(domain, cbid, family, family != trace::Family::launch);
+      adopt_call(domain, cbid, family);
     }
   }
 }

@@ -2,19 +2,16 @@
 
 #include "base/glob.h"
 #include "detector/preload/counters.h"
-#include "detector/preload/stacks.h"
 #include "detector/preload/strings.h"
 #include "detector/preload/sys.h"
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
-#include "detector/preload/window.h"
 
 namespace capgate::preload {
 namespace {
 
 constexpr char kBucket[] = "bucket:";
 constexpr uint32_t kMaxStarted = 256;
-constexpr uint32_t kStacksOfRanges = 256;
 constexpr uint32_t kNamesCounted = 64;
 
 struct Started {
@@ -34,18 +31,10 @@ uint32_t g_subject_count = 0;
 Started g_started[kMaxStarted];
 uint32_t g_started_count = 0;
 std::atomic<uint32_t> g_marked_started{0};
-std::atomic<uint32_t> g_stacks_taken{0};
 std::atomic<uint32_t> g_names_counted{0};
 
-uint32_t range_stack(ThreadState& thread) {
-  bool truncated;
-  return g_stacks_taken.fetch_add(1, std::memory_order_relaxed) < kStacksOfRanges
-             ? native_stack(thread, &truncated)
-             : 0;
-}
-
 void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource source, uint32_t name,
-                  uint32_t domain, uint64_t range, uint32_t stack) {
+                  uint32_t domain, uint64_t range) {
   auto* record = reserve<trace::RegionRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
@@ -53,43 +42,42 @@ void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource s
   record->source = uint16_t(source);
   record->name = name;
   record->domain = domain;
-  record->stack = stack;
+  record->stack = 0;
   record->range = range;
   commit_record(record, trace::RecordType::region, sizeof(*record));
 }
 
-void write_mark_record(ThreadState& thread, trace::MarkOp op, uint32_t a, uint32_t b, uint32_t stack) {
+void write_mark_record(ThreadState& thread, trace::MarkOp op, uint32_t a, uint32_t b) {
   auto* record = reserve<trace::MarkRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
   record->op = uint16_t(op);
   record->a = a;
   record->b = b;
-  record->stack = stack;
+  record->stack = 0;
   commit_record(record, trace::RecordType::mark, sizeof(*record));
 }
 
 // The begin or end of a range, as its kind is written.
-void write_edge(ThreadState& thread, const OpenRange& range, bool begin, uint32_t stack) {
+void write_edge(ThreadState& thread, const OpenRange& range, bool begin) {
   switch (range.kind) {
     case RangeKind::unasked:
       break;
     case RangeKind::region:
       write_region(thread, begin ? trace::RegionOp::push : trace::RegionOp::pop,
-                   trace::RegionSource(range.source), range.name, range.second, 0, stack);
+                   trace::RegionSource(range.source), range.name, range.second, 0);
       break;
     case RangeKind::bucket:
     case RangeKind::set_bucket:
-      write_mark_record(thread, begin ? trace::MarkOp::bucket_push : trace::MarkOp::bucket_pop, range.name, 0,
-                        stack);
+      write_mark_record(thread, begin ? trace::MarkOp::bucket_push : trace::MarkOp::bucket_pop, range.name,
+                        0);
       break;
     case RangeKind::allow:
       write_mark_record(thread, begin ? trace::MarkOp::allow_begin : trace::MarkOp::allow_end, range.name,
-                        range.second, stack);
+                        range.second);
       break;
     case RangeKind::eager_break:
-      write_mark_record(thread, begin ? trace::MarkOp::break_begin : trace::MarkOp::break_end, range.name, 0,
-                        stack);
+      write_mark_record(thread, begin ? trace::MarkOp::break_begin : trace::MarkOp::break_end, range.name, 0);
       break;
   }
 }
@@ -101,16 +89,13 @@ void open_range(ThreadState& thread, OpenRange range) {
     if (trace_live()) {
       write_open_ranges(thread);
       range.written = true;
-      write_edge(thread, range, true, range_stack(thread));
+      write_edge(thread, range, true);
     } else {
       ++thread.unwritten_ranges;
     }
   }
   thread.ranges[at] = range;
-  if (range.kind == RangeKind::region) {
-    ++thread.marked_ranges;
-    open_window();
-  }
+  if (range.kind == RangeKind::region) ++thread.marked_ranges;
 }
 
 // Closes the innermost range that `matches`.
@@ -127,14 +112,11 @@ void close_range(ThreadState& thread, Matches matches) {
   memmove(&thread.ranges[at - 1], &thread.ranges[at], (thread.ranges_open - at) * sizeof(OpenRange));
   --thread.ranges_open;
   if (range.written) {
-    write_edge(thread, range, false, 0);
+    write_edge(thread, range, false);
   } else if (range.kind != RangeKind::unasked && thread.unwritten_ranges > 0) {
     --thread.unwritten_ranges;
   }
-  if (range.kind == RangeKind::region) {
-    --thread.marked_ranges;
-    close_window();
-  }
+  if (range.kind == RangeKind::region) --thread.marked_ranges;
 }
 
 bool is_bucket(const char* name) {
@@ -253,9 +235,7 @@ void start_range(const char* name, const char* domain, uint64_t range, trace::Re
     g_started[g_started_count++] = started;
   }
   g_marked_started.fetch_add(1);
-  write_region(*thread, trace::RegionOp::start, source, started.name, started.domain, range,
-               range_stack(*thread));
-  open_window();
+  write_region(*thread, trace::RegionOp::start, source, started.name, started.domain, range);
 }
 
 void stop_range(uint64_t range, trace::RegionSource source) {
@@ -274,8 +254,7 @@ void stop_range(uint64_t range, trace::RegionSource source) {
   }
   if (!started.marked) return;
   g_marked_started.fetch_sub(1);
-  write_region(*thread, trace::RegionOp::stop, source, started.name, started.domain, range, 0);
-  close_window();
+  write_region(*thread, trace::RegionOp::stop, source, started.name, started.domain, range);
 }
 
 bool process_range_open() {
@@ -289,7 +268,7 @@ void write_open_ranges(ThreadState& thread) {
     OpenRange& range = thread.ranges[i];
     if (range.written || range.kind == RangeKind::unasked) continue;
     range.written = true;
-    write_edge(thread, range, true, 0);
+    write_edge(thread, range, true);
   }
 }
 
@@ -297,7 +276,7 @@ void write_started_ranges(ThreadState& thread) {
   for (uint32_t i = 0; i < g_started_count; ++i) {
     const Started& started = g_started[i];
     write_region(thread, trace::RegionOp::start, trace::RegionSource::nvtx, started.name, started.domain,
-                 started.range, 0);
+                 started.range);
   }
 }
 

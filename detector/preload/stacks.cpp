@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include "detector/preload/known_stacks.h"
 #include "detector/preload/modules.h"
 #include "detector/preload/python_lines.h"
 #include "detector/preload/thread_state.h"
@@ -15,9 +16,11 @@ constexpr uint32_t kSlots = 1 << 18;
 
 using Backtrace = _Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*);
 using GetIp = _Unwind_Ptr (*)(_Unwind_Context*);
+using GetCfa = _Unwind_Word (*)(_Unwind_Context*);
 
 Backtrace g_backtrace = nullptr;
 GetIp g_get_ip = nullptr;
+GetCfa g_get_cfa = nullptr;
 Distinct g_stacks;
 
 struct Walked {
@@ -25,12 +28,27 @@ struct Walked {
   uint32_t count = 0;
   bool truncated = false;
   uint64_t stop_low = 0, stop_high = 0;
+  // From the callback's own return address outwards, CUPTI's frames included.
+  ReturnSlot slots[kMaxSlots];
+  uint32_t slot_count = 0;
+  bool in_order = true;  // every return address lies where calls put them: no signal's frame is among them
 };
+
+void note_slot(Walked& walked, _Unwind_Context* context, uint64_t ip) {
+  const uint64_t at = g_get_cfa(context) - sizeof(uint64_t);
+  if (walked.slot_count == kMaxSlots || *reinterpret_cast<const uint64_t*>(at) != ip) {
+    walked.in_order = false;
+    return;
+  }
+  walked.slots[walked.slot_count++] = {at, ip};
+}
 
 _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
   auto& walked = *static_cast<Walked*>(data);
   const uint64_t ip = g_get_ip(context);
   if (ip == 0) return _URC_END_OF_STACK;
+  const bool ours = walked.slot_count == 0 && in_own_code(ip);
+  if (walked.in_order && !ours) note_slot(walked, context, ip);
   if (walked.count == 0 && in_watching_code(ip)) return _URC_NO_REASON;
   if (walked.count == kMaxStackFrames) {
     walked.truncated = true;
@@ -76,8 +94,9 @@ bool warm_up_stacks() {
   void* lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
   if (lib == nullptr) return false;
   g_get_ip = reinterpret_cast<GetIp>(dlsym(lib, "_Unwind_GetIP"));
+  g_get_cfa = reinterpret_cast<GetCfa>(dlsym(lib, "_Unwind_GetCFA"));
   g_backtrace = reinterpret_cast<Backtrace>(dlsym(lib, "_Unwind_Backtrace"));
-  if (g_get_ip == nullptr || g_backtrace == nullptr) {
+  if (g_get_ip == nullptr || g_get_cfa == nullptr || g_backtrace == nullptr) {
     g_backtrace = nullptr;
     return false;
   }
@@ -88,6 +107,10 @@ bool warm_up_stacks() {
 
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   if (g_backtrace == nullptr) return 0;
+  const uint32_t cbid = thread.depth > 0 ? thread.frames[0].cbid : 0;
+  const FoundStack known = find_known_stack(thread, thread.entry, cbid, until_python);
+  *truncated = known.truncated;
+  if (known.id != 0) return known.id;
   Walked walked;
   if (until_python) interpreter_code(&walked.stop_low, &walked.stop_high);  // unknown: all the way down
   g_backtrace(visit_frame, &walked);
@@ -95,6 +118,8 @@ uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   if (walked.count == 0) return 0;
   bool fresh;
   const uint32_t id = g_stacks.find(walked.ip, walked.count * sizeof(uint64_t), &fresh);
+  if (walked.in_order && walked.slot_count > 0 && walked.slots[0].at == thread.entry)
+    keep_stack(thread, walked.slots, walked.slot_count, cbid, until_python, {id, walked.truncated});
   if (!fresh) return id;
   refresh_modules(thread);
   const size_t bytes = sizeof(trace::StackRecord) + walked.count * sizeof(uint64_t);

@@ -6,11 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "detector/preload/known_stacks.h"
 #include "detector/preload/process.h"
 #include "detector/preload/strings.h"
 #include "detector/preload/sys.h"
 #include "detector/preload/trace_file.h"
-#include "detector/preload/window.h"
 
 namespace capgate::preload {
 namespace {
@@ -32,7 +32,7 @@ constexpr size_t kSlabBytes = 1 << 20;
 void thread_ends(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
   t_state = nullptr;
-  for (; thread->marked_ranges > 0; --thread->marked_ranges) close_window();  // the program forgot their ends
+  forget_known_stacks(*thread);
   Locked locked(g_lock);
   abandon_chunk(*thread);
   thread->tid = 0;
@@ -82,6 +82,7 @@ ThreadState* this_thread() {
     state->depth = 0;
     state->captures_open = 0;
     state->named = state->busy = state->launched_graph = false;
+    forget_known_stacks(*state);
     for (uint32_t i = 0; i < state->ranges_open && i < kMaxRanges; ++i) {
       // What the parent wrote stands in its trace; a child that makes one of its own says it again.
       if (state->ranges[i].written) ++state->unwritten_ranges;
@@ -126,7 +127,7 @@ void find_stack_bounds(ThreadState& thread) {
   pthread_attr_destroy(&attributes);
 }
 
-uint32_t reset_threads_after_fork() {
+void reset_threads_after_fork() {
   g_lock.reset();
   ++g_generation;
   // Every other thread is gone; their states can serve again.
@@ -136,7 +137,6 @@ uint32_t reset_threads_after_fork() {
     state->next_free = g_free;
     g_free = state;
   }
-  return t_state != nullptr ? t_state->marked_ranges : 0;
 }
 
 }  // namespace capgate::preload

@@ -8,6 +8,8 @@
 
 namespace capgate::preload {
 
+struct KnownStacks;
+
 // A watched call in flight.
 struct Frame {
   const CallShape* shape;
@@ -57,6 +59,8 @@ struct ThreadState {
   uint32_t step_calls;              // recorded only because it replays graphs
   uint32_t polls, poll_key;         // the same query, how many times in a row
   uintptr_t stack_low, stack_high;  // 0: not asked yet
+  uint64_t entry;                   // where the callback's return address lies; 0 outside callbacks
+  KnownStacks* known_stacks;
   ThreadState* next_free;
   ThreadState* next;  // of all ever made
   Frame frames[kMaxFrames];
@@ -75,8 +79,7 @@ void name_thread(ThreadState& thread);
 // The calling thread's stack, asked once.
 void find_stack_bounds(ThreadState& thread);
 
-// Gives back how many marked regions the surviving thread has open.
-uint32_t reset_threads_after_fork();
+void reset_threads_after_fork();
 
 // While it lives, callbacks on this thread return at once.
 class Busy {

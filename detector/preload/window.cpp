@@ -57,7 +57,6 @@ void settle() {
 
 void enable_first_ids() {
   switch_ids(kAlways, true);
-  if (g_open.load() > 0) settle();
 }
 
 void open_window() {
@@ -85,10 +84,10 @@ uint32_t window_epoch() {
   return g_epoch.load(std::memory_order_relaxed);
 }
 
-void reset_window_after_fork(uint32_t open_regions) {
+void reset_window_after_fork() {
   g_turn.reset();
-  g_open.store(int32_t(open_regions));
-  g_idle.store(open_regions == 0);
+  g_open.store(0);
+  g_idle.store(true);
   g_enabled.store(false);
   g_idle_launches.store(0);
 }

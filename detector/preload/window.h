@@ -1,26 +1,27 @@
-// Which callback ids are on. Outside captures and marked regions only the ids that are always on; the launch
-// ids and the rest of the window's only while one is open anywhere in the process.
+// Which callback ids are on. Outside captures only the ids that are always on; those of launches and the rest
+// of the window's only while a capture is open anywhere in the process. A marked eager step switches nothing:
+// a program opens one at every token, and each id that is switched is a call into CUPTI.
 #pragma once
 
 #include <stdint.h>
 
 namespace capgate::preload {
 
-// Turns the always-on ids on, and whatever an already open region needs. Once, after subscribing.
+// Turns the always-on ids on. Once, after subscribing.
 void enable_first_ids();
 
-// A capture or a marked region opens or closes.
+// A capture opens or closes.
 void open_window();
 void close_window();
 bool window_open();
 
-// A launch was seen while nothing is open. After a few of them the window's ids go off: closing a region does
-// not turn them off at once, since a decode loop opens the next one right away.
+// A launch was seen while nothing is open. After a few of them the window's ids go off: the end of a capture
+// does not turn them off at once, since the capture of the next bucket follows right away.
 void launch_outside_window();
 
 // Grows when ids go off: frames entered before may never see their exit.
 uint32_t window_epoch();
 
-void reset_window_after_fork(uint32_t open_regions);
+void reset_window_after_fork();
 
 }  // namespace capgate::preload

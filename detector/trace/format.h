@@ -240,7 +240,7 @@ struct RegionRecord {
   uint16_t source;  // RegionSource
   uint32_t name;    // string id
   uint32_t domain;  // string id, 0 the default domain
-  uint32_t stack;
+  uint32_t stack;   // 0: no rule asks where a range begins, and a step should not pay for it
   uint64_t range;   // start/stop pair
 };
 
@@ -255,7 +255,7 @@ struct MarkRecord {
   uint16_t reserved;
   uint32_t a;   // string id: bucket name, rule, break name
   uint32_t b;   // string id: reason
-  uint32_t stack;
+  uint32_t stack;  // 0
 };
 
 enum class ObjectOp : uint16_t { made = 1, destroyed = 2, cloned = 3, loaded = 4, unloaded = 5 };

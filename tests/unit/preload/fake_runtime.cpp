@@ -1,33 +1,18 @@
 #include "tests/unit/preload/fake_runtime.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <string>
 
-#define RUNTIME_CALL(name, params, ...)                                         \
-  fake::Call call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, \
-                  without_version(#name).c_str(), params, ##__VA_ARGS__)
+#define RUNTIME_CALL(name, params, ...)                                                              \
+  static const std::string api = without_version(#name);                                             \
+  fake::Call call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, api.c_str(), params, \
+                  ##__VA_ARGS__)
 
 namespace fake_rt {
 namespace {
 
-// "cudaMalloc_v3020" -> "cudaMalloc", a constant for the life of the process as CUPTI promises.
-struct Name {
-  const char* text;
-  const char* c_str() const { return text; }
-};
-Name without_version(const char* name) {
-  static thread_local char buffers[64][64];
-  static thread_local unsigned next = 0;
-  for (auto& buffer : buffers) {
-    size_t n = strlen(name);
-    const char* v = strstr(name, "_v");
-    if (v != nullptr) n = size_t(v - name);
-    if (strlen(buffer) == n && strncmp(buffer, name, n) == 0) return {buffer};
-  }
-  char* buffer = buffers[next++ % 64];
-  const char* v = strstr(name, "_v");
-  snprintf(buffer, 64, "%.*s", int(v != nullptr ? v - name : 60), name);
-  return {buffer};
+// "cudaMalloc_v3020" -> "cudaMalloc", kept for the life of the process as CUPTI promises.
+std::string without_version(const std::string& name) {
+  return name.substr(0, name.find("_v"));
 }
 
 void start() {

@@ -193,13 +193,41 @@ TEST(Preload, VariantsAndDirectDriverCallsAreSeen) {
   EXPECT_TRUE(plain[0].flags & trace::kLegacyStream);
   ASSERT_EQ(calls(trace, "cuStreamSynchronize").size(), 1u);
   const auto loads = calls(trace, "cuModuleLoadData");
-  ASSERT_EQ(loads.size(), 1u);
-  EXPECT_TRUE(loads[0].flags & trace::kNested);
-  EXPECT_EQ(trace.text(loads[0].outer_name), "cudaLaunchKernel");
+  ASSERT_EQ(loads.size(), 2u);
   const auto modules = records<trace::ObjectRecord>(trace, RecordType::module_load);
-  ASSERT_EQ(modules.size(), 1u);
+  ASSERT_EQ(modules.size(), 2u);
+  // In a marked step the launch around it is not watched, in a capture it is.
+  EXPECT_FALSE(loads[0].flags & trace::kNested);
+  EXPECT_NE(loads[0].stack, 0u);
   EXPECT_EQ(modules[0].flags, 4096u);
-  EXPECT_EQ(modules[0].call_seq, calls(trace, "cudaLaunchKernel")[0].h.seq);
+  EXPECT_EQ(modules[0].call_seq, loads[0].h.seq);
+  EXPECT_TRUE(loads[1].flags & trace::kNested);
+  EXPECT_EQ(trace.text(loads[1].outer_name), "cudaLaunchKernel");
+  EXPECT_EQ(modules[1].call_seq, calls(trace, "cudaLaunchKernel").at(0).h.seq);
+}
+
+TEST(Preload, CodeThatALaunchOfAMarkedStepLoadsHasAPlace) {
+  const Audited run = run_audited("lazy_loads");
+  const auto modules = records<trace::ObjectRecord>(run.only(), RecordType::module_load);
+  ASSERT_EQ(modules.size(), 3u);
+  const auto loads = calls(run.only(), "lazy loading");
+  ASSERT_EQ(loads.size(), 1u) << "outside nothing is judged, and in a capture the launch itself is recorded";
+  EXPECT_EQ(loads[0].family, uint16_t(Family::module_load));
+  EXPECT_EQ(loads[0].result, 0);
+  EXPECT_NE(loads[0].stack, 0u);
+  EXPECT_GT(loads[0].seq_end, loads[0].h.seq);
+  EXPECT_EQ(modules[0].call_seq, 0u);
+  EXPECT_EQ(modules[1].call_seq, loads[0].h.seq);
+  EXPECT_EQ(modules[2].call_seq, 0u);
+}
+
+TEST(Preload, AMarkedStepSwitchesNoIdsAndRecordsNoLaunches) {
+  const std::string cupti = std::string(FAKE_FOLDER) + "/libcupti.so.13";
+  const Audited run =
+      run_audited("marked_steps", {.env = {{"LD_PRELOAD", std::string(PRELOAD_LIBRARY) + ":" + cupti}}});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(calls(run.only(), "cudaLaunchKernel").size(), 0u);
+  EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 20u);
 }
 
 TEST(Preload, CallsNewerThanTheHeadersAreWatchedByNameOrCounted) {
@@ -238,8 +266,8 @@ TEST(Preload, NvtxRangesOfEveryKind) {
   EXPECT_EQ(marks[1].op, uint16_t(trace::MarkOp::bucket_pop));
   EXPECT_EQ(counter(trace, "nvtx-range:not-asked-for"), 2u);
   EXPECT_EQ(trace.meta.count("nvtx"), 2u);
-  // Launches are seen in regions; a process-wide range reaches other threads.
-  EXPECT_EQ(calls(trace, "cudaLaunchKernel").size(), 4u);
+  // Launches are seen in captures alone; a process-wide range reaches other threads.
+  EXPECT_EQ(calls(trace, "cudaLaunchKernel").size(), 1u);
   EXPECT_EQ(calls(trace, "cudaStreamSynchronize").size(), 3u);
 }
 
@@ -284,7 +312,6 @@ TEST(Preload, ManyThreads) {
   const Audited run = run_audited("threads");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.only().header.dropped, 0u);
-  EXPECT_EQ(calls(run.only(), "cudaLaunchKernel").size(), 48u * 20u);
   EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 48u * 20u);
   EXPECT_EQ(records<trace::RegionRecord>(run.only(), RecordType::region).size(), 48u * 40u);
   std::set<uint32_t> threads;
@@ -314,12 +341,13 @@ TEST(Preload, ExitsWithoutEntersAreSurvived) {
   EXPECT_GE(counter(run.only(), "enter-missed"), 1u);
 }
 
-TEST(Preload, LaunchIdsGoOffAfterARegionAndCallsAreNotNestedForEver) {
+TEST(Preload, LaunchIdsGoOffAfterACaptureAndCallsAreNotNestedForEver) {
   const Audited run = run_audited("in_flight");
   const auto& trace = run.only();
   const auto launches = calls(trace, "cudaLaunchKernel");
-  ASSERT_EQ(launches.size(), 1u);
+  ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(trace.text(launches[0].label), "seen");
+  EXPECT_EQ(trace.text(launches[1].label), "seen again");
   const auto sync = calls(trace, "cudaStreamSynchronize");
   ASSERT_EQ(sync.size(), 1u);
   EXPECT_FALSE(sync[0].flags & trace::kNested);

@@ -111,6 +111,41 @@ void variants() {
   cuStreamSynchronize(reinterpret_cast<CUstream>(stream));  // a library that talks to the driver itself
   fake_rt::launch(stream, "lazy", 1, 2, true);
   capgate_region_end();
+  capture(stream, [&] { fake_rt::launch(stream, "lazier", 1, 2, true); });
+}
+
+// As the driver loads a kernel's code at its first launch: without a call of its own.
+void load_lazily() {
+  CUpti_ModuleResourceData data{};
+  data.moduleId = 4;
+  data.cubinSize = 512;
+  fake::resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, nullptr, &data);
+}
+
+void lazy_loads() {
+  cudaStream_t stream = make_stream();
+  load_lazily();
+  {
+    capgate::region step("step");
+    load_lazily();
+  }
+  capture(stream, [&] { load_lazily(); });
+}
+
+// Steps as a decode loop makes them: nothing may be switched for each.
+void marked_steps() {
+  if (fake_cupti_enables == nullptr) exit(6);
+  cudaStream_t stream = make_stream();
+  const int before = fake_cupti_enables();
+  for (int i = 0; i < 20; ++i) {
+    {
+      capgate::region step("step");
+      fake_rt::launch(stream, "in_step");
+      fake_rt::stream_synchronize(stream);
+    }
+    for (int k = 0; k < 100; ++k) fake_rt::launch(stream, "between");
+  }
+  if (fake_cupti_enables() != before) exit(8);
 }
 
 void regions_nvtx() {
@@ -258,7 +293,7 @@ void fills_disk() {
   cudaStream_t stream = make_stream();
   for (int round = 0; round < 400; ++round) {
     capgate::region step("step");
-    for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "kernel");
+    for (int i = 0; i < 100; ++i) fake_rt::event_record(nullptr, stream);
   }
 }
 
@@ -268,7 +303,7 @@ void closes_all() {
   const int mine = open("/dev/null", O_RDWR);
   for (int round = 0; round < 200; ++round) {
     capgate::region step("step");
-    for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "kernel");
+    for (int i = 0; i < 100; ++i) fake_rt::event_record(nullptr, stream);
   }
   if (fcntl(mine, F_GETFD) < 0) exit(7);
 }
@@ -281,16 +316,15 @@ void enters_missed() {
   fake_rt::stream_synchronize(stream);
 }
 
-// A region closes while another thread is inside a launch: that launch's exit never comes.
+// The ids of launches go off in the middle of one: that launch's exit never comes.
 void window_closes_in_flight() {
   cudaStream_t stream = make_stream();
-  {
-    capgate::region step("step");
-  }
+  capture(stream, [&] { fake_rt::launch(stream, "seen"); });
   for (int i = 0; i < 200; ++i) fake_rt::launch(stream, "eager");
   capgate::region step("again");
-  fake_rt::launch(stream, "seen");
+  fake_rt::launch(stream, "in a step");
   fake_rt::stream_synchronize(stream);
+  capture(stream, [&] { fake_rt::launch(stream, "seen again"); });
 }
 
 // A call that is left by longjmp: its exit never comes, and what follows must not count as nested in it.
@@ -529,6 +563,8 @@ int main(int argc, char** argv) {
       {"pageable", pageable_copies},
       {"outside", outside},
       {"variants", variants},
+      {"lazy_loads", lazy_loads},
+      {"marked_steps", marked_steps},
       {"nvtx", regions_nvtx},
       {"marks", marks},
       {"threads", many_threads},
