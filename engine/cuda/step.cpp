@@ -14,6 +14,10 @@
 #include "kernels/norm_rope.h"
 #include "kernels/router.h"
 
+#ifdef DSV4_PLANTED_FAULT
+#include "engine/cuda/planted_fault.h"
+#endif
+
 namespace dsv4::cuda {
 namespace {
 
@@ -251,6 +255,9 @@ class Enqueue {
     router.scaling = static_cast<float>(c_.routed_scaling);
     router.forced = state.forced_experts;
     kernels::route(stream_, router, batch_);
+#ifdef DSV4_PLANTED_FAULT
+    if (layer_ == 0) planted::DSV4_PLANTED_FAULT(s_, batch_, stream_);
+#endif
     see(component::kRouterScores, a_.router_scores, c_.num_experts);
     if (w.table == nullptr) see(kBiasedScores, a_.router_biased, c_.num_experts);
     see(kChosenExperts, a_.chosen_experts, k);
