@@ -11,6 +11,9 @@
 #include "engine/cli/open_model.h"
 #include "engine/config/canonical_config.h"
 #include "engine/model/decode_state.h"
+#ifdef DSV4_CUDA
+#include "engine/cli/gate_subject.h"
+#endif
 
 namespace dsv4::cli {
 namespace {
@@ -39,6 +42,9 @@ void print_info(const OpenModel& model) {
   fmt::print("\nstate           {:.1f} MiB a row in float32 for {} positions\n",
              static_cast<double>(decode_state_size(c, 1, context)) * 4 / kMiB, context);
   fmt::print("config digest   {}\n", config_digest(c));
+#ifdef DSV4_CUDA
+  print_identity();
+#endif
 }
 
 }  // namespace
