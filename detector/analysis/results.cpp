@@ -1,7 +1,5 @@
 #include "detector/analysis/results.h"
 
-#include "detector/trace/format.h"
-
 namespace capgate::analysis {
 namespace {
 

@@ -12,7 +12,11 @@ namespace {
 using reports::Severity;
 using trace::Family;
 
-enum class Stray { no, legacy, other_stream, other_device };
+enum class Stray { no, legacy, other_stream, other_device, refused };
+
+int device_of(const Call& call) {
+  return call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
+}
 
 Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
   const Call& call = judge.call(i);
@@ -23,10 +27,11 @@ Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
   const bool touches = is_work(family) || (legacy && is_refusal(call.r.result) &&
                                            (family == Family::event_record || family == Family::stream_wait));
   if (!touches || !(legacy || (call.r.flags & trace::kHasStreamArg))) return Stray::no;
+  if (is_refused_for_its_device(call.r)) return Stray::refused;
   if (judge.context(i).stream_capture != kNone) return Stray::no;
   if (call.r.result != 0 && call.r.result != trace::kPending && !(legacy && is_refusal(call.r.result)))
     return Stray::no;
-  const int device = call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
+  const int device = device_of(call);
   if (!is_refusal(call.r.result) && device != trace::kNoDevice && capture.device != trace::kNoDevice &&
       device != capture.device)
     return Stray::other_device;
@@ -57,6 +62,13 @@ std::string work_text(Judge& judge, size_t i) {
   }
 }
 
+// Where the work went that a capture should have caught: another stream, or another device.
+std::string went_instead(Judge& judge, size_t i, const Capture& capture, Stray stray) {
+  if (stray != Stray::other_device) return " went to " + judge.stream_name(i) + " instead";
+  return " went to device " + std::to_string(device_of(judge.call(i))) +
+         " instead; the capture's stream is on device " + std::to_string(capture.device);
+}
+
 void report_stray(Judge& judge, size_t i, const Capture& capture, Stray stray) {
   Finding finding;
   finding.call = i;
@@ -73,21 +85,30 @@ void report_stray(Judge& judge, size_t i, const Capture& capture, Stray stray) {
     finding.rule = "escaped-work";
     finding.message = what + " went to " + judge.stream_name(i) + ", which " + judge.capture_name(capture) +
                       " does not include: it ran once and is not in the graph";
-  } else {
+  } else if (stray == Stray::other_device) {
     finding.rule = "wrong-device";
-    finding.message = what + " went to another device than " + judge.capture_name(capture) +
+    finding.message = what + " went to device " + std::to_string(device_of(judge.call(i))) + ", and " +
+                      judge.capture_name(capture) + " is on device " + std::to_string(capture.device) +
                       ": it ran once and is not in the graph";
+  } else {
+    const auto& r = judge.call(i).r;
+    finding.rule = "wrong-device";
+    finding.message = judge.killed(i) + what + " was refused with " + result_text(r.result) +
+                      ": its stream is on device " + std::to_string(r.stream_device) + ", and device " +
+                      std::to_string(r.device) + " was current; it is not in the graph";
+    finding.details["current device"] = std::to_string(r.device);
   }
   judge.report(finding);
 }
 
-// Nothing at all of what the thread sent is in the graph: the capture is on the wrong stream, which is one
-// fault.
-void report_empty(Judge& judge, const Capture& capture, const std::vector<size_t>& escaped) {
+// Nothing at all of what the thread sent is in the graph: the capture is on the wrong stream or device, which
+// is one fault.
+void report_empty(Judge& judge, const Capture& capture,
+                  const std::vector<std::pair<size_t, Stray>>& escaped) {
   Finding finding;
   finding.rule = "empty-graph";
   finding.capture = static_cast<int32_t>(capture.number);
-  finding.call = escaped.empty() ? *capture.end : escaped.front();
+  finding.call = escaped.empty() ? *capture.end : escaped.front().first;
   if (escaped.empty()) {
     finding.severity = Severity::note;
     finding.message =
@@ -95,13 +116,14 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<size_t
     finding.whole_process = true;
   } else {
     finding.severity = judge.window_severity(capture, Severity::error);
-    finding.message = judge.capture_name(capture) + " is empty: " + work_text(judge, escaped.front()) +
+    const auto [first, stray] = escaped.front();
+    finding.message = judge.capture_name(capture) + " is empty: " + work_text(judge, first) +
                       (escaped.size() > 1 ? " and " + std::to_string(escaped.size() - 1) + " more" : "") +
-                      " went to " + judge.stream_name(escaped.front()) + " instead";
+                      went_instead(judge, first, capture, stray);
     for (size_t n = 0; n < escaped.size() && n < 8; ++n) {
-      const auto& at = judge.place(escaped[n]).location;
+      const auto& at = judge.place(escaped[n].first).location;
       finding.details["outside " + std::to_string(n + 1)] =
-          work_text(judge, escaped[n]) + " at " + at.file + ":" + std::to_string(at.line);
+          work_text(judge, escaped[n].first) + " at " + at.file + ":" + std::to_string(at.line);
     }
     finding.more_stacks.emplace_back("origin", capture.begin);
   }
@@ -122,10 +144,9 @@ void judge_stray_work(Judge& judge) {
   for (const auto& capture : judge.timeline().captures) {
     auto& found = strays[capture.number];
     if (capture.state == CaptureState::empty) {
-      const bool all_escaped = std::all_of(
-          found.begin(), found.end(), [](const auto& stray) { return stray.second == Stray::other_stream; });
-      std::vector<size_t> escaped;
-      for (const auto& [i, stray] : found) escaped.push_back(i);
+      const bool all_escaped = std::all_of(found.begin(), found.end(), [](const auto& stray) {
+        return stray.second == Stray::other_stream || stray.second == Stray::other_device;
+      });
       // A synchronous copy is work too, and has its own rule.
       const bool copied = std::any_of(
           judge.process().trace.calls.begin(), judge.process().trace.calls.end(), [&](const Call& call) {
@@ -134,8 +155,8 @@ void judge_stray_work(Judge& judge) {
                    call.r.h.seq < capture.end_seq && call.r.bytes > 0 &&
                    (family == Family::memcpy_sync || family == Family::memset_sync);
           });
-      if (all_escaped && !(escaped.empty() && copied)) {
-        report_empty(judge, capture, escaped);
+      if (all_escaped && !(found.empty() && copied)) {
+        report_empty(judge, capture, found);
         continue;
       }
     }
