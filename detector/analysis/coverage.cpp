@@ -84,6 +84,10 @@ void attachment(const seal::SealedTrace& trace, Report& report) {
                                     (t.fact("gave-up").empty() ? "" : ": " + std::string(t.fact("gave-up"))),
                                 "free the resource it names, then audit again: capgate audit -- PROGRAM"});
     }
+    if (const auto left_out = t.fact("setting.CAPGATE_WITHOUT"); !left_out.empty())
+      report.reasons.push_back(
+          {who(t) + ": recorded without " + std::string(left_out) + ", which is for measuring what they cost",
+           "unset CAPGATE_WITHOUT: capgate audit -- PROGRAM"});
     if (t.dropped > 0)
       report.reasons.push_back(
           {who(t) + ": " + std::to_string(t.dropped) + " events found no room in the trace",

@@ -8,6 +8,7 @@
 #include "detector/preload/graph_dump.h"
 #include "detector/preload/host_place.h"
 #include "detector/preload/modules.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/process.h"
 #include "detector/preload/python_lines.h"
 #include "detector/preload/ranges.h"
@@ -65,8 +66,9 @@ void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
 void take_stacks(ThreadState& thread, CallRecord& record) {
   bool truncated = false;
   if (python_was_mapped()) find_python(thread);
-  record.python_stack = python_stack(thread);
-  record.stack = native_stack(thread, &truncated, record.python_stack != 0);
+  if (!without(Part::python_stacks)) record.python_stack = python_stack(thread);
+  if (!without(Part::native_stacks))
+    record.stack = native_stack(thread, &truncated, record.python_stack != 0);
   if (truncated) record.flags |= trace::kStackTruncated;
 }
 
@@ -196,7 +198,7 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
     filled.capture_id = capture.id;
     if (capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) filled.flags |= trace::kCapturing;
   }
-  if (is_copy(family)) {
+  if (is_copy(family) && !without(Part::operand_kinds)) {
     if (operands.dst != 0) classify(thread, operands.dst, filled.dst_memory, filled.dst_place);
     if (operands.src != 0) classify(thread, operands.src, filled.src_memory, filled.src_place);
   }

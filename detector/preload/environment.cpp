@@ -34,9 +34,9 @@ constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES",        "CUDA_MODUL
                                       "CUDA_DEVICE_MAX_CONNECTIONS", "PYTORCH_CUDA_ALLOC_CONF",
                                       "PYTORCH_ALLOC_CONF",          "TORCH_CUDNN_V8_API_DISABLED",
                                       "CUBLAS_WORKSPACE_CONFIG",     "NCCL_CUMEM_ENABLE"};
-constexpr const char* kSettings[] = {"CAPGATE_REGIONS",        "CAPGATE_UNTIL",
-                                     "CAPGATE_TRACE_LIMIT_MB", "CAPGATE_CUPTI_HINTS",
-                                     "CAPGATE_NEXT_INJECTION", "CAPGATE_NEXT_NVTX_INJECTION"};
+constexpr const char* kSettings[] = {
+    "CAPGATE_REGIONS", "CAPGATE_UNTIL",          "CAPGATE_TRACE_LIMIT_MB",     "CAPGATE_CUPTI_HINTS",
+    "CAPGATE_WITHOUT", "CAPGATE_NEXT_INJECTION", "CAPGATE_NEXT_NVTX_INJECTION"};
 
 int (*g_runtime_version)(int*) = nullptr;  // stays null for a static runtime
 

@@ -21,7 +21,7 @@ struct KnownStacks {
 
 namespace {
 
-// Threads beyond these unwind each time. 15 MiB if all of them have every place in use.
+// Threads beyond these unwind each time. 22 MiB if all of them have every place in use.
 constexpr uint32_t kMaxThreads = 64;
 std::atomic<uint32_t> g_threads{0};
 
@@ -31,8 +31,11 @@ uint32_t set_of(uint64_t entry, uint32_t cbid) {
 
 // Innermost first: each match proves that the next place is a part of the stack.
 bool still_there(const KnownStack& stack) {
-  for (uint32_t i = 0; i < stack.count; ++i)
-    if (*reinterpret_cast<const uint64_t*>(stack.slots[i].at) != stack.slots[i].ip) return false;
+  for (uint32_t i = 0; i < stack.count; ++i) {
+    const ReturnSlot& slot = stack.slots[i];
+    const auto* at = reinterpret_cast<const uint64_t*>(slot.at);
+    if (at[0] != slot.ip || (slot.frame != 0 && at[-1] != slot.frame)) return false;
+  }
   return true;
 }
 
@@ -52,7 +55,9 @@ void keep_stack(ThreadState& thread, const ReturnSlot* slots, uint32_t count, ui
   if (count == 0 || count > kMaxSlots || stack.id == 0) return;
   find_stack_bounds(thread);
   for (uint32_t i = 0; i < count; ++i)
-    if (slots[i].at < thread.stack_low || slots[i].at + sizeof(uint64_t) > thread.stack_high) return;
+    if (slots[i].at - sizeof(uint64_t) < thread.stack_low ||
+        slots[i].at + sizeof(uint64_t) > thread.stack_high)
+      return;
   if (thread.known_stacks == nullptr) {
     if (g_threads.fetch_add(1) >= kMaxThreads) {
       g_threads.fetch_sub(1);

@@ -1,9 +1,10 @@
 // Stacks that a thread had before. Unwinding costs a search for every frame; a decode loop comes by the same
 // frames at every step, and their return addresses lie where they lay: comparing them costs a load each.
 //
-// That the same return addresses at the same places are the same stack: the size of a frame follows from the
-// address in it, so that each address found proves where the next one lies. Only a function that makes room
-// of varying size (alloca) under the very same total escapes this.
+// The same return addresses at the same places are the same stack: the size of a frame follows from the
+// address in it, so that each address found proves where the next one lies. A function that makes room of
+// varying size (alloca) finds its way back by a frame pointer instead, so saved frame pointers are compared
+// as well.
 #pragma once
 
 #include <stdint.h>
@@ -18,6 +19,7 @@ inline constexpr uint32_t kMaxSlots = 112;
 struct ReturnSlot {
   uint64_t at;
   uint64_t ip;
+  uint64_t frame;  // the caller's frame pointer, where it is saved beneath the return address; else 0
 };
 
 struct FoundStack {

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "detector/preload/api_calls.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/process.h"
 #include "detector/preload/resources.h"
 #include "detector/preload/thread_state.h"
@@ -17,7 +18,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId c
   if (!trace_live()) return;
   ThreadState* thread = this_thread();
   if (thread == nullptr || data == nullptr) return;
-  if (thread->busy) return;
+  if (thread->busy || without(Part::calls)) return;
   Busy busy(*thread);
   // Above the saved frame pointer: this library is built with one.
   thread->entry = reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + sizeof(void*);

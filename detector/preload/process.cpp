@@ -18,6 +18,7 @@
 #include "detector/preload/host_place.h"
 #include "detector/preload/modules.h"
 #include "detector/preload/observer.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/python_lines.h"
 #include "detector/preload/ranges.h"
 #include "detector/preload/resources.h"
@@ -197,6 +198,7 @@ void attach_cupti(ThreadState& thread) {
   if (state == Attach::unavailable) say(Text() << "cannot watch this program: " << detail);
   if (state != Attach::attached) return;
   adopt_newer_calls(thread);
+  if (without(Part::callbacks)) return;
   enable_resources();
   enable_proof();
   enable_first_ids();
@@ -240,6 +242,7 @@ void attach() {
   }
   refresh_modules(*thread);
   if (!warm_up_stacks()) write_meta(*thread, "stacks", "libgcc_s.so.1 could not be loaded: no native stacks");
+  read_parts();
   find_heap();
   find_runtime();
   find_python(*thread);

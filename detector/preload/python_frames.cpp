@@ -15,16 +15,16 @@ struct Layout {
   size_t instruction;  // of a frame: pointer to the current instruction
   size_t owner;        // of a frame: who owns it
   size_t bytecode;     // of a code object: its first instruction
-  size_t filename, name;
+  size_t filename, name, line_table;
   size_t text_state, text_length, text_ascii,
       text_compact;  // of a string: fields, then where its characters begin
 };
 
 // The headers of each version fix these. 3.9 and 3.10 have frames that are objects; 3.11 and 3.12 keep them
 // apart.
-constexpr Layout kOld = {0, 24, 24, 32, 0, 0, 0, 104, 112, 32, 16, 48, 72};
-constexpr Layout kPython311 = {56, 8, 48, 32, 56, 69, 184, 112, 120, 32, 16, 48, 72};
-constexpr Layout kPython312 = {56, 0, 8, 0, 56, 70, 192, 112, 120, 32, 16, 40, 56};
+constexpr Layout kOld = {0, 24, 24, 32, 0, 0, 0, 104, 112, 0, 32, 16, 48, 72};
+constexpr Layout kPython311 = {56, 8, 48, 32, 56, 69, 184, 112, 120, 136, 32, 16, 48, 72};
+constexpr Layout kPython312 = {56, 0, 8, 0, 56, 70, 192, 112, 120, 136, 32, 16, 40, 56};
 
 constexpr char kOwnedByC = 3;
 constexpr int kMaxFrames = 100;
@@ -46,6 +46,7 @@ enum Word {
   kOwner = 33,
   kFilename = 35,
   kName = 36,
+  kLineTable = 38,
   kBytecode = 43,
   kTextState = 68,
   kTextLength = 69,
@@ -142,11 +143,26 @@ bool know_new(const void* runtime) {
               words[kBytecode],
               words[kFilename],
               words[kName],
+              words[kLineTable],
               words[kTextState],
               words[kTextLength],
               words[kAsciiBytes],
               words[kAsciiBytes] + 16};
   return true;
+}
+
+// The frame's code, or null for one that runs no line of Python.
+char* code_of(const void* frame) {
+  if (static_cast<const char*>(frame)[g_layout.owner] == kOwnedByC)
+    return nullptr;  // the seam between two runs of the loop
+  char* code = static_cast<char*>(pointer(frame, g_layout.code));
+  constexpr size_t kType = 8;
+  return code != nullptr && pointer(code, kType) == g_code_type ? code : nullptr;
+}
+
+void* innermost_frame(void* thread_state) {
+  if (g_layout.c_frame != 0) thread_state = pointer(thread_state, g_layout.c_frame);
+  return pointer(thread_state, g_layout.current_frame);
 }
 
 }  // namespace
@@ -172,8 +188,7 @@ bool know_python_frames(const char* version, void* (*symbol)(void* context, cons
 
 size_t write_python_frames(void* thread_state, char* out, size_t size) {
   Out text{out, size};
-  if (g_layout.c_frame != 0) thread_state = pointer(thread_state, g_layout.c_frame);
-  void* frame = pointer(thread_state, g_layout.current_frame);
+  void* frame = innermost_frame(thread_state);
   for (int depth = 0; frame != nullptr; frame = pointer(frame, g_layout.back)) {
     if (depth++ == kMaxFrames) {
       text.put("  ...\n");
@@ -183,15 +198,33 @@ size_t write_python_frames(void* thread_state, char* out, size_t size) {
       put_frame(text, pointer(frame, g_layout.code), g_line_of_frame(frame));
       continue;
     }
-    if (static_cast<const char*>(frame)[g_layout.owner] == kOwnedByC)
-      continue;  // the seam between two runs of the loop
-    char* code = static_cast<char*>(pointer(frame, g_layout.code));
-    constexpr size_t kType = 8;
-    if (code == nullptr || pointer(code, kType) != g_code_type) continue;
+    char* code = code_of(frame);
+    if (code == nullptr) continue;
     const auto* instruction = static_cast<const char*>(pointer(frame, g_layout.instruction));
     put_frame(text, code, g_line_of_code(code, int(instruction - (code + g_layout.bytecode))));
   }
   return text.used;
+}
+
+size_t python_places(void* thread_state, uint64_t* out, size_t count) {
+  if (g_line_of_code == nullptr) return 0;
+  size_t used = 0;
+  void* frame = innermost_frame(thread_state);
+  for (int depth = 0; frame != nullptr && depth <= kMaxFrames; frame = pointer(frame, g_layout.back)) {
+    ++depth;
+    const char* code = code_of(frame);
+    if (code == nullptr) continue;
+    // Code may be thrown away and other code made in its place: what it is made of tells them apart.
+    constexpr size_t kSize = 16, kWords = 6;
+    if (used + kWords > count) return 0;
+    out[used++] = reinterpret_cast<uint64_t>(code);
+    out[used++] = load(frame, g_layout.instruction);
+    out[used++] = load(code, kSize);
+    out[used++] = load(code, g_layout.filename);
+    out[used++] = load(code, g_layout.name);
+    out[used++] = load(code, g_layout.line_table);
+  }
+  return used;
 }
 
 }  // namespace capgate::preload

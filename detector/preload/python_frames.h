@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace capgate::preload {
 
@@ -14,5 +15,10 @@ bool know_python_frames(const char* version, void* (*symbol)(void* context, cons
 // The frames from a thread state on, innermost first, as the dumper writes them:
 // `  File "x.py", line 3 in f`. Bytes written.
 size_t write_python_frames(void* thread_state, char* out, size_t size);
+
+// Where each frame stands, as numbers that are the same again when the same lines run again: much cheaper
+// than their text. How many there are; 0 where the layout has none (before 3.11), or more than `count` would
+// be needed.
+size_t python_places(void* thread_state, uint64_t* out, size_t count);
 
 }  // namespace capgate::preload

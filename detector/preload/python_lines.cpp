@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "detector/preload/modules.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/python_frames.h"
 #include "detector/preload/stacks.h"
 #include "detector/preload/thread_state.h"
@@ -70,11 +71,14 @@ bool walk_agrees(void* state, const char* walked, size_t walked_bytes) {
   return n == walked_bytes && memcmp(dumped, walked, n) == 0;
 }
 
-size_t read_stack(char* out, size_t size) {
-  if ((g_dump == nullptr && !g_walks) || g_this_state == nullptr) return 0;
-  if (g_initialized != nullptr && g_initialized() == 0) return 0;
-  void* state = g_this_state();
-  if (state == nullptr) return 0;
+// The calling thread's state in an interpreter that runs; null when there is none.
+void* running_state() {
+  if ((g_dump == nullptr && !g_walks) || g_this_state == nullptr) return nullptr;
+  if (g_initialized != nullptr && g_initialized() == 0) return nullptr;
+  return g_this_state();
+}
+
+size_t read_stack(void* state, char* out, size_t size) {
   if (!g_walks) return dump_stack(state, out, size);
   const size_t n = write_python_frames(state, out, size);
   if (g_dump == nullptr || g_compared.load(std::memory_order_relaxed) >= kCompared || n == size) return n;
@@ -82,6 +86,59 @@ size_t read_stack(char* out, size_t size) {
   if (walk_agrees(state, out, n)) return n;
   g_walks = false;
   return dump_stack(state, out, size);
+}
+
+// Stacks by the places of their frames, the latest of those that share a slot.
+class KnownPlaces {
+ public:
+  uint32_t find(const uint64_t* places, size_t count) {
+    const Known wanted = key(places, count, 0);
+    Locked locked(lock_);
+    if (slots_ == nullptr) return 0;
+    const Known& held = slots_[wanted.hash % kSlots];
+    return held.hash == wanted.hash && held.check == wanted.check ? held.id : 0;
+  }
+  void keep(const uint64_t* places, size_t count, uint32_t id) {
+    const Known kept = key(places, count, id);
+    Locked locked(lock_);
+    if (slots_ == nullptr) slots_ = static_cast<Known*>(map_memory(kSlots * sizeof(Known)));
+    if (slots_ != nullptr) slots_[kept.hash % kSlots] = kept;
+  }
+  void forget() {
+    lock_.reset();
+    if (slots_ != nullptr) memset(static_cast<void*>(slots_), 0, kSlots * sizeof(Known));
+  }
+
+ private:
+  struct Known {
+    uint64_t hash;
+    uint32_t check, id;
+  };
+  static Known key(const uint64_t* places, size_t count, uint32_t id) {
+    const size_t bytes = count * sizeof(*places);
+    return {hash_bytes(places, bytes), uint32_t(hash_bytes(places, bytes, 0x5851f42d4c957f2du)), id};
+  }
+  static constexpr uint32_t kSlots = 4096;
+  SpinLock lock_;
+  Known* slots_ = nullptr;
+};
+KnownPlaces g_places;
+
+uint32_t python_stack_by_text(ThreadState& thread, void* state) {
+  char text[kMaxText];
+  const size_t n = read_stack(state, text, sizeof(text));
+  if (n == 0) return 0;
+  bool fresh;
+  const uint32_t id = g_stacks.find(text, n, &fresh);
+  if (!fresh) return id;
+  const size_t bytes = sizeof(trace::StringRecord) + n;
+  auto* record = static_cast<trace::StringRecord*>(reserve_record(thread, bytes));
+  if (record == nullptr) return id;
+  record->id = id;
+  record->bytes = uint32_t(n);
+  memcpy(record + 1, text, n);
+  commit_record(record, trace::RecordType::python_stack, bytes);
+  return id;
 }
 
 }  // namespace
@@ -112,20 +169,14 @@ void find_python(ThreadState& thread) {
 }
 
 uint32_t python_stack(ThreadState& thread) {
-  if (g_dump == nullptr && !g_walks) return 0;
-  char text[kMaxText];
-  const size_t n = read_stack(text, sizeof(text));
-  if (n == 0) return 0;
-  bool fresh;
-  const uint32_t id = g_stacks.find(text, n, &fresh);
-  if (!fresh) return id;
-  const size_t bytes = sizeof(trace::StringRecord) + n;
-  auto* record = static_cast<trace::StringRecord*>(reserve_record(thread, bytes));
-  if (record == nullptr) return id;
-  record->id = id;
-  record->bytes = uint32_t(n);
-  memcpy(record + 1, text, n);
-  commit_record(record, trace::RecordType::python_stack, bytes);
+  void* state = running_state();
+  if (state == nullptr) return 0;
+  constexpr size_t kMaxPlaces = 606;
+  uint64_t places[kMaxPlaces];
+  const size_t count = g_walks && !without(Part::known_stacks) ? python_places(state, places, kMaxPlaces) : 0;
+  if (const uint32_t known = count != 0 ? g_places.find(places, count) : 0; known != 0) return known;
+  const uint32_t id = python_stack_by_text(thread, state);
+  if (count != 0 && g_walks) g_places.keep(places, count, id);
   return id;
 }
 
@@ -144,9 +195,10 @@ bool interpreter_code(uint64_t* low, uint64_t* high) {
 
 void describe_python(char* out, size_t size) {
   char text[2048];
-  const size_t n = read_stack(text, sizeof(text) - 1);
-  text[n] = 0;
   out[0] = 0;
+  void* state = running_state();
+  if (state == nullptr) return;
+  text[read_stack(state, text, sizeof(text) - 1)] = 0;
   const char* line = strstr(text, "File \"");
   if (line == nullptr) return;
   const char* end = strchr(line, '\n');
@@ -158,6 +210,7 @@ void describe_python(char* out, size_t size) {
 
 void reset_python_after_fork() {
   g_stacks.forget();
+  g_places.forget();
   g_found.store(false);
 }
 

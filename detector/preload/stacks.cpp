@@ -5,6 +5,7 @@
 
 #include "detector/preload/known_stacks.h"
 #include "detector/preload/modules.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/python_lines.h"
 #include "detector/preload/thread_state.h"
 #include "detector/preload/trace_file.h"
@@ -17,10 +18,12 @@ constexpr uint32_t kSlots = 1 << 18;
 using Backtrace = _Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*);
 using GetIp = _Unwind_Ptr (*)(_Unwind_Context*);
 using GetCfa = _Unwind_Word (*)(_Unwind_Context*);
+using GetRegister = _Unwind_Word (*)(_Unwind_Context*, int);
 
 Backtrace g_backtrace = nullptr;
 GetIp g_get_ip = nullptr;
 GetCfa g_get_cfa = nullptr;
+GetRegister g_get_register = nullptr;
 Distinct g_stacks;
 
 struct Walked {
@@ -36,11 +39,14 @@ struct Walked {
 
 void note_slot(Walked& walked, _Unwind_Context* context, uint64_t ip) {
   const uint64_t at = g_get_cfa(context) - sizeof(uint64_t);
-  if (walked.slot_count == kMaxSlots || *reinterpret_cast<const uint64_t*>(at) != ip) {
+  const auto* slot = reinterpret_cast<const uint64_t*>(at);
+  if (walked.slot_count == kMaxSlots || slot[0] != ip) {
     walked.in_order = false;
     return;
   }
-  walked.slots[walked.slot_count++] = {at, ip};
+  constexpr int kFramePointer = 6;
+  const uint64_t frame = g_get_register(context, kFramePointer);
+  walked.slots[walked.slot_count++] = {at, ip, slot[-1] == frame ? frame : 0};
 }
 
 _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) {
@@ -95,8 +101,9 @@ bool warm_up_stacks() {
   if (lib == nullptr) return false;
   g_get_ip = reinterpret_cast<GetIp>(dlsym(lib, "_Unwind_GetIP"));
   g_get_cfa = reinterpret_cast<GetCfa>(dlsym(lib, "_Unwind_GetCFA"));
+  g_get_register = reinterpret_cast<GetRegister>(dlsym(lib, "_Unwind_GetGR"));
   g_backtrace = reinterpret_cast<Backtrace>(dlsym(lib, "_Unwind_Backtrace"));
-  if (g_get_ip == nullptr || g_get_cfa == nullptr || g_backtrace == nullptr) {
+  if (g_get_ip == nullptr || g_get_cfa == nullptr || g_get_register == nullptr || g_backtrace == nullptr) {
     g_backtrace = nullptr;
     return false;
   }
@@ -108,7 +115,8 @@ bool warm_up_stacks() {
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   if (g_backtrace == nullptr) return 0;
   const uint32_t cbid = thread.depth > 0 ? thread.frames[0].cbid : 0;
-  const FoundStack known = find_known_stack(thread, thread.entry, cbid, until_python);
+  FoundStack known{};
+  if (!without(Part::known_stacks)) known = find_known_stack(thread, thread.entry, cbid, until_python);
   *truncated = known.truncated;
   if (known.id != 0) return known.id;
   Walked walked;

@@ -2,6 +2,7 @@
 
 #include "detector/preload/call_shape.h"
 #include "detector/preload/cupti_api.h"
+#include "detector/preload/parts.h"
 #include "detector/preload/sys.h"
 
 namespace capgate::preload {
@@ -34,7 +35,7 @@ void switch_ids(uint8_t flag, bool on) {
 // Brings the ids to what is wanted. When another thread is at it, that thread does this one's share too, and
 // this one waits a little for it, so that its own first launches are seen.
 void settle() {
-  if (subscriber() == nullptr) return;
+  if (subscriber() == nullptr || without(Part::callbacks)) return;
   const uint64_t start = monotonic_ns();
   while (g_enabled.load() != wanted()) {
     if (g_turn.try_lock()) {

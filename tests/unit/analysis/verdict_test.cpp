@@ -50,6 +50,12 @@ TEST_F(Judged, NotAttached) {
   inconclusive("libcupti was not found");
 }
 
+TEST_F(Judged, ARunThatLeftPartsOutToMeasureThem) {
+  p.meta("setting.CAPGATE_WITHOUT", "operand-kinds");
+  healthy();
+  inconclusive("recorded without operand-kinds");
+}
+
 TEST_F(Judged, SubscribedAndDeaf) {
   p.meta("cupti.proof", "");
   healthy();

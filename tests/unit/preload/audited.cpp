@@ -93,6 +93,22 @@ std::vector<trace::CallRecord> calls(const trace::RawTrace& trace, const std::st
   return out;
 }
 
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found = {"python3"};
+  const char* root = std::getenv("PYENV_ROOT");
+  const char* home = std::getenv("HOME");
+  const fs::path versions = root != nullptr ? fs::path(root) / "versions"
+                                            : fs::path(home != nullptr ? home : "") / ".pyenv/versions";
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(versions, none)) {
+    const std::string name = entry.path().filename().string();
+    const bool known = name.rfind("3.", 0) == 0 && std::atoi(name.c_str() + 2) >= 8;
+    if (known && fs::exists(entry.path() / "bin/python3"))
+      found.push_back((entry.path() / "bin/python3").string());
+  }
+  return found;
+}
+
 uint64_t counter(const trace::RawTrace& trace, const std::string& name) {
   uint64_t total = 0;
   for (const auto& record : records<trace::CounterRecord>(trace, trace::RecordType::counter))

@@ -43,6 +43,9 @@ std::vector<T> records(const trace::RawTrace& trace, trace::RecordType type) {
   return out;
 }
 
+// Every interpreter of this machine: the one on the path and those of pyenv.
+std::vector<std::string> interpreters();
+
 uint64_t counter(const trace::RawTrace& trace, const std::string& name);
 
 }  // namespace capgate::test

@@ -218,24 +218,6 @@ TEST(Process, TheToolsThatStoodThereBeforeAreCalledOn) {
   EXPECT_GT(records<trace::RegionRecord>(run.only(), RecordType::region).size(), 4u);
 }
 
-// Every interpreter of this machine: the one on the path and those of pyenv.
-std::vector<std::string> interpreters() {
-  std::vector<std::string> found = {"python3"};
-  const char* root = std::getenv("PYENV_ROOT");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path versions =
-      root != nullptr ? std::filesystem::path(root) / "versions"
-                      : std::filesystem::path(home != nullptr ? home : "") / ".pyenv/versions";
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(versions, none)) {
-    const std::string name = entry.path().filename().string();
-    const bool known = name.rfind("3.", 0) == 0 && std::atoi(name.c_str() + 2) >= 8;
-    if (known && std::filesystem::exists(entry.path() / "bin/python3"))
-      found.push_back((entry.path() / "bin/python3").string());
-  }
-  return found;
-}
-
 TEST(Process, PythonLinesAreReadOrTheirAbsenceIsExplained) {
   const std::string script =
       "import sys, ctypes\n"

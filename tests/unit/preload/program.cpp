@@ -24,6 +24,7 @@
 
 extern "C" void fake_cupti_dies() __attribute__((weak));
 extern "C" int fake_cupti_enables() __attribute__((weak));
+void wait_at_many_places();
 
 namespace {
 
@@ -565,6 +566,7 @@ int main(int argc, char** argv) {
       {"variants", variants},
       {"lazy_loads", lazy_loads},
       {"marked_steps", marked_steps},
+      {"many_places", wait_at_many_places},
       {"nvtx", regions_nvtx},
       {"marks", marks},
       {"threads", many_threads},
