@@ -8,12 +8,13 @@
 namespace capgate::lint {
 
 Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tables,
-                         const LintOptions& options, bool default_is_per_thread)
+                         const LintOptions& options, const Unit& unit)
     : program_(program),
       lowering_(lowering),
       tables_(tables),
       options_(options),
-      default_is_per_thread_(default_is_per_thread),
+      default_is_per_thread_(unit.per_thread_default_stream),
+      root_(unit.root),
       cores_(1),
       regions_(2) {
   for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;

@@ -39,7 +39,7 @@ UnitResult analyze_unit(const Unit& unit, const LintOptions& options) {
     Program program;
     Lowering lowering(unit, program);
     lowering.collect();
-    Interpreter interpreter(program, lowering, tables, options, unit.per_thread_default_stream);
+    Interpreter interpreter(program, lowering, tables, options, unit);
     result = interpreter.run();
     result.summary.main_file = unit.main_file;
   } catch (const std::exception& e) {

@@ -77,6 +77,10 @@ Value Interpreter::call(const Node* n) {
   const Api* known = api_of(*f);
   if ((known && known->is != Is::exchange_mode) || (!known && !f->user)) forget_outputs(*f, arguments);
   Value v;
+  if (f->never_returns) {
+    end_path();
+    return v;
+  }
   if (const Api* api = known) {
     v = effect(*api, n, *f, arguments, object);
   } else if (!f->user) {

@@ -355,8 +355,8 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
 void Interpreter::begin_region(const Node* at, const char* kind) {
   const Place place = program_.place(at);
   const bool marked = std::string_view(kind) == "marked";
-  std::string file = place.file;
-  if (const size_t slash = file.rfind('/'); slash != std::string::npos) file.erase(0, slash + 1);
+  std::string file = place.file;  // from the root on: several programs have a main.cu
+  if (file.starts_with(root_ + '/')) file.erase(0, root_.size() + 1);
   const std::string name = (marked ? "region at " : "capture at ") + file + ":" + std::to_string(place.line);
   const auto [it, fresh] = region_ids_.try_emplace(
       place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column),

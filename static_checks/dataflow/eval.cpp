@@ -360,9 +360,7 @@ Value Interpreter::eval(const Node* n) {
       return v;
     case Op::raise:
       for (const Node* kid : n->kids) eval(kid);
-      if (!frame_->handlers.empty())
-        join(*frame_->handlers.back(), s(), paths_, target_sets_, frame_->entered);
-      s().dead = true;
+      end_path();
       return v;
     case Op::statements: {
       for (size_t i = 0; i < n->kids.size(); ++i) {

@@ -498,6 +498,12 @@ void Interpreter::exec_try(const Node* n) {
   s() = std::move(after);
 }
 
+// By an exception, or with the program.
+void Interpreter::end_path() {
+  if (!frame_->handlers.empty()) join(*frame_->handlers.back(), s(), paths_, target_sets_, frame_->entered);
+  s().dead = true;
+}
+
 void Interpreter::exec(const Node* n) {
   if (!n) return;
   if (++nodes_ > kMaxNodes) exhausted_ = true;

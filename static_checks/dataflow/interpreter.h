@@ -30,7 +30,7 @@ Tag opposite(Tag tag);  // of the negated value
 class Interpreter {
  public:
   Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
-              bool default_is_per_thread);
+              const Unit& unit);
   UnitResult run();
 
  private:
@@ -163,6 +163,7 @@ class Interpreter {
   Tag tag_of_returns() const;
   void join_at_label(const State& from);
   void exec_try(const Node* n);
+  void end_path();
   void bind(const Node* declaration, PathId from);
   bool frees_surely(Function& destructor, int depth = 0);
   bool frees_surely(const Node* n, int depth);
@@ -250,6 +251,7 @@ class Interpreter {
   const Tables& tables_;
   const LintOptions& options_;
   const bool default_is_per_thread_;
+  const std::string root_;
 
   Paths paths_;
   TargetSets target_sets_;

@@ -292,6 +292,42 @@ Variable* Lowering::Impl::self_of(CXCursor method) {
   return &v;
 }
 
+namespace {
+
+bool names_noreturn(std::string_view text) {
+  return text.find("oreturn") != std::string_view::npos;
+}
+
+// The word that an attribute begins with, as the file has it.
+std::string_view word_at(CXCursor attribute) {
+  CXFile file = nullptr;
+  unsigned offset = 0;
+  clang_getSpellingLocation(clang_getCursorLocation(attribute), &file, nullptr, nullptr, &offset);
+  size_t size = 0;
+  const char* text =
+      file ? clang_getFileContents(clang_Cursor_getTranslationUnit(attribute), file, &size) : nullptr;
+  if (!text || offset >= size) return {};
+  const std::string_view rest(text + offset, size - offset);
+  return rest.substr(0, rest.find_first_of("]();, \n"));
+}
+
+}  // namespace
+
+// The C API has no kind for [[noreturn]] and _Noreturn. It prints those of a function, out of macros too, not
+// those of a template's; the older spelling is part of the type.
+bool is_declared_to_never_return(CXCursor function) {
+  for (const CXCursor& kid : children_of(function)) {
+    if (kid.kind != CXCursor_UnexposedAttr) continue;
+    if (names_noreturn(word_at(kid))) return true;
+    const CXPrintingPolicy policy = clang_getCursorPrintingPolicy(function);
+    clang_PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
+    const bool says = names_noreturn(take(clang_getCursorPrettyPrinted(function, policy)));
+    clang_PrintingPolicy_dispose(policy);
+    if (says) return true;
+  }
+  return names_noreturn(take(clang_getTypeSpelling(clang_getCursorType(function))));
+}
+
 void Lowering::Impl::read_attributes(CXCursor cursor, Function& function) {
   bool host = false, device = false;
   for (const CXCursor& kid : children_of(cursor)) {
@@ -355,6 +391,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
     f.is_defaulted = true;
     f.has_body = false;
   }
+  if (!f.has_body && !f.is_defaulted) f.never_returns = is_declared_to_never_return(cursor);
   const int n = clang_Cursor_getNumArguments(cursor);
   for (int i = 0; i < n; ++i) f.params.push_back(variable_of(clang_Cursor_getArgument(cursor, i)));
   if (n < 0 || (n == 0 && f.has_body)) {

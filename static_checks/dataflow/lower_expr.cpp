@@ -158,6 +158,13 @@ Node* Lowering::Impl::launch(CXCursor cursor, const Cursors& kids) {
       continue;
     }
     Node* given = expr(argument);
+    // From braces, or a value that a macro checks on the way: each part counts.
+    for (Node* part = given; part && !part->kids.empty(); part = part->kids[0]) {
+      if (part->op == Op::comma)
+        part->op = Op::other;
+      else if (part->op != Op::construct && part->op != Op::convert)
+        break;
+    }
     given->implicit = argument.kind == CXCursor_UnexposedExpr && children_of(argument).empty();
     n->kids.push_back(given);
   }
@@ -180,8 +187,6 @@ Node* Lowering::Impl::construct(CXCursor cursor, Function* constructor) {
   return n;
 }
 
-namespace {
-
 CXCursor stripped(CXCursor cursor) {
   while (cursor.kind == CXCursor_UnexposedExpr || cursor.kind == CXCursor_ParenExpr) {
     const Cursors kids = children_of(cursor);
@@ -196,8 +201,6 @@ bool is_operator(const std::string& name) {
          !std::isalnum(static_cast<unsigned char>(name[8])) && name[8] != '_' && name[8] != ' ';
 }
 
-}  // namespace
-
 Node* Lowering::Impl::call(CXCursor cursor) {
   const Cursors kids = expressions_of(cursor);
   CXCursor target = clang_getCursorReferenced(cursor);
@@ -206,6 +209,7 @@ Node* Lowering::Impl::call(CXCursor cursor) {
       spelling_of(kids[1]) == "__cudaPushCallConfiguration")
     return launch(cursor, kids);
   if (kids.empty()) return others(cursor);
+  if (Node* operation = open_operator(cursor, kids)) return operation;
   const CXCursor first = stripped(kids[0]);
   if (target.kind == CXCursor_OverloadedDeclRef || clang_Cursor_isNull(target) ||
       clang_isInvalid(target.kind)) {

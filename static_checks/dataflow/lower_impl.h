@@ -14,6 +14,8 @@ using Cursors = std::vector<CXCursor>;
 Cursors children_of(CXCursor cursor);
 std::string spelling_of(CXCursor cursor);
 bool ends_with_status_word(std::string name);
+CXCursor stripped(CXCursor cursor);         // without implicit casts and parentheses
+bool is_operator(const std::string& name);  // "operator+", not "operator bool" nor "operators"
 
 class Lowering::Impl {
  public:
@@ -47,6 +49,7 @@ class Lowering::Impl {
   Node* member(CXCursor cursor);
   Node* text(CXCursor cursor);
   Node* call(CXCursor cursor);
+  Node* open_operator(CXCursor cursor, const Cursors& kids);
   Node* construct(CXCursor cursor, Function* constructor);
   Node* launch(CXCursor cursor, const Cursors& kids);
   Node* create(CXCursor cursor);

@@ -155,7 +155,8 @@ struct Function {
   bool is_method = false, is_static = false, is_constructor = false, is_destructor = false, is_const = false;
   bool is_lambda = false, is_defaulted = false, is_conversion = false;
   bool has_backward_jump = false;
-  std::string trouble;  // parse trouble inside
+  bool never_returns = false;  // declared so; asked only where there is no body
+  std::string trouble;         // parse trouble inside
   int trouble_line = 0;
   Record* record = nullptr;
   const Type* result = nullptr;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "static_checks/frontend/files.h"
+#include "static_checks/frontend/launch_braces.h"
 
 namespace capgate::lint {
 namespace {
@@ -141,6 +143,50 @@ CXErrorCode parse(const UnitCommand& command, const std::vector<std::string>& wo
                                      static_cast<unsigned>(unsaved.size()), kOptions, &unit.tu);
 }
 
+std::unique_ptr<Unit> new_unit(const UnitCommand& command, const ParseSettings& settings) {
+  auto unit = std::make_unique<Unit>();
+  unit->main_file = command.file;
+  unit->root = command.root;
+  unit->cuda = command.cuda;
+  unit->per_thread_default_stream = command.per_thread_default_stream;
+  unit->foreign_dirs = command.foreign_dirs;
+  unit->foreign_dirs.push_back(canonical_path(settings.resource_dir));
+  unit->index = clang_createIndex(/*excludeDeclarationsFromPCH=*/0, /*displayDiagnostics=*/0);
+  return unit;
+}
+
+// What clang stumbles over when braces stand in a launch configuration.
+bool is_missing_an_expression(const Unit& unit) {
+  const unsigned count = unit.cuda ? clang_getNumDiagnostics(unit.tu) : 0;
+  bool found = false;
+  for (unsigned i = 0; i < count && !found; ++i) {
+    const CXDiagnostic diagnostic = clang_getDiagnostic(unit.tu, i);
+    found = take(clang_getDiagnosticSpelling(diagnostic)) == "expected expression" &&
+            unit.is_user(clang_getDiagnosticLocation(diagnostic));
+    clang_disposeDiagnostic(diagnostic);
+  }
+  return found;
+}
+
+struct Rewritten {
+  std::string before, after;
+};
+
+// The user's files that launch so, by path: their text, and the one without such braces.
+std::map<std::string, Rewritten> launches_with_braces(const Unit& unit) {
+  std::map<std::string, Rewritten> files;
+  if (!is_missing_an_expression(unit)) return files;
+  for (const IncludedFile& file : included_files(unit)) {
+    if (!file.user || files.contains(file.path)) continue;
+    size_t size = 0;
+    const char* text = clang_getFileContents(unit.tu, file.file, &size);
+    if (!text) continue;
+    if (std::optional<std::string> after = without_launch_braces({text, size}))
+      files[file.path] = {std::string(text, size), std::move(*after)};
+  }
+  return files;
+}
+
 }  // namespace
 
 Result<ParsedUnit> parse_unit(const UnitCommand& command, const ParseSettings& settings) {
@@ -148,31 +194,35 @@ Result<ParsedUnit> parse_unit(const UnitCommand& command, const ParseSettings& s
   if (const Result<std::string> text = read_file(command.file); !text) return Error{text.error()};
   ParsedUnit parsed;
   parsed.shim = std::make_unique<Shim>(command);
-  parsed.unit = std::make_unique<Unit>();
-  Unit& unit = *parsed.unit;
-  unit.main_file = command.file;
-  unit.root = command.root;
-  unit.cuda = command.cuda;
-  unit.per_thread_default_stream = command.per_thread_default_stream;
-  unit.foreign_dirs = command.foreign_dirs;
-  unit.foreign_dirs.push_back(canonical_path(settings.resource_dir));
-  unit.index = clang_createIndex(/*excludeDeclarationsFromPCH=*/0, /*displayDiagnostics=*/0);
+  parsed.unit = new_unit(command, settings);
 
   std::vector<std::string> words = {"-resource-dir", settings.resource_dir, "-ferror-limit=0",
                                     "-fbracket-depth=1024", "-w"};
   const std::vector<std::string>& shim = parsed.shim->arguments();
   words.insert(words.end(), shim.begin(), shim.end());
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
-  CXErrorCode code = parse(command, words, *parsed.shim, unit);
-  if (code != CXError_Success || !unit.tu) {
+  CXErrorCode code = parse(command, words, *parsed.shim, *parsed.unit);
+  if (code != CXError_Success || !parsed.unit->tu) {
     // A processor that clang does not know by gcc's name stops it before the first line.
     std::vector<std::string> general;
     std::copy_if(words.begin(), words.end(), std::back_inserter(general),
                  [](const std::string& word) { return !word.starts_with("-m"); });
-    if (general.size() < words.size()) code = parse(command, general, *parsed.shim, unit);
+    if (general.size() < words.size()) {
+      words = std::move(general);
+      code = parse(command, words, *parsed.shim, *parsed.unit);
+    }
   }
-  if (code != CXError_Success || !unit.tu) return Error{describe(code)};
-  parsed.functions = user_functions(unit);
+  if (code != CXError_Success || !parsed.unit->tu) return Error{describe(code)};
+  if (std::map<std::string, Rewritten> files = launches_with_braces(*parsed.unit); !files.empty()) {
+    parsed.unit = new_unit(command, settings);
+    for (auto& [path, text] : files) {
+      parsed.shim->replace(path, std::move(text.after));
+      parsed.unit->changed[path] = std::move(text.before);
+    }
+    code = parse(command, words, *parsed.shim, *parsed.unit);
+    if (code != CXError_Success || !parsed.unit->tu) return Error{describe(code)};
+  }
+  parsed.functions = user_functions(*parsed.unit);
   Judge(parsed).run();
   return parsed;
 }

@@ -18,6 +18,8 @@ class Shim {
   explicit Shim(const UnitCommand& command);
   std::vector<CXUnsavedFile> unsaved() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
+  // Another text for a file that exists.
+  void replace(const std::string& path, std::string text) { add(path, std::move(text)); }
 
  private:
   void add(const std::string& path, std::string text);

@@ -3,6 +3,7 @@
 
 #include <clang-c/Index.h>
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,7 @@ struct Unit {
   std::vector<std::string>
       foreign_dirs;  // canonical folders that are never the user's: the toolkit, the compiler
   std::vector<ParseTrouble> trouble;
+  std::map<std::string, std::string> changed;  // what files hold that were parsed with another text, by path
 
   // Canonical absolute path of a file; empty for none. Cached: cheap to ask again.
   const std::string& path_of(CXFile file) const { return known(file).path; }

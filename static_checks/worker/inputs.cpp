@@ -43,6 +43,8 @@ std::string folder_part(const std::string& name) {
 std::string digest_of(const Unit& unit, const IncludedFile& file, const FileStamp& stamp) {
   if (stamp.size >= 0)
     if (const Result<std::string> text = read_file(file.path)) return content_digest(*text);
+  if (const auto before = unit.changed.find(file.path); before != unit.changed.end())
+    return content_digest(before->second);
   size_t size = 0;
   const char* text = clang_getFileContents(unit.tu, file.file, &size);
   return content_digest(text ? std::string_view(text, size) : std::string_view());

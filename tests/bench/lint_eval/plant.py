@@ -107,7 +107,7 @@ def regions(base, reports):
         text = pathlib.Path(unit).read_text(errors="surrogateescape")
         for match in BEGIN.finditer(text):
             lines = {text.count("\n", 0, match.start()) + 1 - back for back in range(3)}
-            if not any(f"{os.path.basename(unit)}:{line}" in names for line in lines):
+            if not any(f"{pathlib.Path(unit).relative_to(base.root)}:{line}" in names for line in lines):
                 continue
             stream = first_argument(text, match.start())
             point, scope = insertion_point(text, match.start()), scope_point(text, match.start())

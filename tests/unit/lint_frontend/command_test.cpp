@@ -96,6 +96,20 @@ TEST_F(Command, OptionsBehindTwoDashesReplaceADatabase) {
   EXPECT_EQ(run("-- -Iinc").exit_code, 2);
 }
 
+TEST_F(Command, RegionsOfFilesWithOneNameAreToldApart) {
+  const std::string text =
+      "typedef int cudaError_t; typedef struct s* cudaStream_t; enum cudaStreamCaptureMode { k };\n"
+      "extern \"C\" cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);\n"
+      "extern \"C\" cudaError_t cudaStreamEndCapture(cudaStream_t, void*);\n"
+      "static void step(cudaStream_t s) { cudaStreamBeginCapture(s, k); cudaStreamEndCapture(s, nullptr); }\n"
+      "int main(int n, char**) { step((cudaStream_t)(unsigned long)n); }\n";
+  for (const char* name : {"one/main.cpp", "two/main.cpp"}) w.write(name, text);
+  const Outcome outcome = run("one/main.cpp two/main.cpp --root . --out - --");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  for (const char* name : {"capture at one/main.cpp:4", "capture at two/main.cpp:4"})
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name << outcome.out;
+}
+
 TEST_F(Command, WorksFromAnInstalledTree) {
   w.write("a.cpp", faulty_);
   std::filesystem::create_directories(w.path("tree/bin"));

@@ -149,6 +149,28 @@ TEST(ParsePolicy, TheShimGivesWhatNvccGives) {
       << (report.coverage.not_checked.empty() ? "" : report.coverage.not_checked[0]);
 }
 
+TEST(ParsePolicy, BracesInALaunchAreNvccsBusiness) {
+  Workspace w;
+  w.write("launch.cuh",
+          "template <class T> __global__ void k(T*) {}\n"
+          "#define LAUNCH(p) k<<<{1, 2, 3}, {4}>>>(p)\n"
+          "inline void other(int* p, unsigned n) { k<<<{n, 1}, 32>>>(p); }\n");
+  w.write("a.cu",
+          "#include \"launch.cuh\"\n" + kRegion +
+              "void step(int* p, unsigned n) { LAUNCH(p); k<<<n, {n, 1, 1}, 0, 0>>>(p); other(p, n); }\n");
+  w.database({{"a.cu", "/usr/local/cuda/bin/nvcc -arch=sm_90"}});
+  LintSettings settings = w.settings();
+  settings.cache_dir = w.path("cache");
+  const auto first = test::lint(settings);
+  EXPECT_EQ(first.report.verdict, Verdict::pass) << test::all_reasons(first.report);
+  EXPECT_TRUE(first.report.coverage.not_checked.empty());
+  // What was read is what lies on disk: the text that was parsed in its place is nobody's change.
+  EXPECT_EQ(test::lint(settings).figures.cached, 1U);
+  const auto wrong =
+      lint_cuda("__global__ void k() {}\n" + kRegion + "void step() { k<<<1, {2}>>>(); int x = {; }\n");
+  EXPECT_EQ(wrong.verdict, Verdict::inconclusive);
+}
+
 TEST(ParsePolicy, ArchitecturesThatClangDoesNotKnow) {
   for (const char* arch :
        {"-arch=sm_120", "-gencode arch=compute_100a,code=sm_100a", "-arch=native", "-arch=all-major"}) {
