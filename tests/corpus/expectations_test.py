@@ -148,6 +148,13 @@ class Sources(unittest.TestCase):
             with self.subTest(program=program["name"]):
                 read_expected(ROOT / program["source"], program["variant"])
 
+    def test_programs_for_two_gpus_say_so_and_end_by_name_where_there_is_one(self):
+        for program in programs("build"):
+            text = (ROOT / program["source"]).read_text(encoding="utf-8")
+            ends_by_name = "need_two_devices()" in text or "skipped: needs two GPUs" in text
+            with self.subTest(program=program["name"]):
+                self.assertEqual(program["gpus"] > 1, ends_by_name)
+
     def test_enough_pairs(self):
         faulty = [p for p in programs("build") if p["variant"] == "faulty"]
         self.assertGreaterEqual(sum(p["kind"] == "cpp" for p in faulty), 24)

@@ -3,7 +3,8 @@
 
 A trace lies under the name of its program, as `tests/corpus/expect.py list` gives it: cpp/masked_count.faulty.cgtrace, and
 beside it cpp/masked_count.faulty.json, the report that the audit on the GPU wrote. What a program must raise is read in this
-checkout's source of it, which has to be the one that was recorded. Ends with 77 when nothing is recorded.
+checkout's source of it, which has to be the one that was recorded. recorded.txt beside them lists every trace, so that one that
+is lost is missed; a program that it does not list is only said to be not recorded yet. Ends with 77 when nothing is recorded.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from expectations.judge import judge
 from expectations.programs import ROOT, programs
 from expectations.source import read_expected
 
+LIST = "recorded.txt"
 MOST_BYTES = 12 << 20
 NOTHING_RECORDED = 77
 
@@ -68,6 +70,13 @@ def judge_trace(capgate, trace, program, update=False):
     return complaints + [f"{trace}: {text}" for text in wrong]
 
 
+def listed_and_there(folder, there):
+    """Where the list of traces and the traces themselves differ, one sentence each."""
+    listed = (folder / LIST).read_text(encoding="utf-8").split() if (folder / LIST).exists() else []
+    lost = [f"{folder / name}.cgtrace: {LIST} lists it, and it is not there" for name in sorted(set(listed) - set(there))]
+    return lost + [f"{folder / name}.cgtrace: {LIST} does not list it; --update does" for name in sorted(set(there) - set(listed))]
+
+
 def judge_all(capgate, folder, known, update=False):
     traces = sorted(folder.rglob("*.cgtrace"))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.suffix in (".cgtrace", ".json"))
@@ -76,6 +85,9 @@ def judge_all(capgate, folder, known, update=False):
         complaints.append(f"{folder}: {size / (1 << 20):.1f} MiB of recordings, at most {MOST_BYTES >> 20}")
     with ThreadPoolExecutor(2) as pool:
         names = [str(trace.relative_to(folder).with_suffix("")) for trace in traces]
+        if update:
+            (folder / LIST).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+        complaints += listed_and_there(folder, names)
         judged = pool.map(lambda pair: judge_trace(capgate, pair[0], known.get(pair[1]), update), zip(traces, names))
         for found in judged:
             complaints += found
@@ -86,7 +98,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--capgate", required=True)
     parser.add_argument("--traces", type=Path, default=HERE)
-    parser.add_argument("--update", action="store_true", help="write the reports anew, for a look at the difference")
+    parser.add_argument("--update", action="store_true", help=f"write the reports and {LIST} anew, for a look at the difference")
     options = parser.parse_args()
     known = {program["name"]: program for program in programs("build")}
     traces, complaints = judge_all(options.capgate, options.traces, known, options.update)

@@ -38,6 +38,11 @@ class Recorded(unittest.TestCase):
         (self.traces / f"{name}.cgtrace").write_text(trace)
         if report is not None:
             (self.traces / f"{name}.json").write_text(report)
+        there = sorted(str(p.relative_to(self.traces).with_suffix("")) for p in self.traces.rglob("*.cgtrace"))
+        self.list(*there)
+
+    def list(self, *names):
+        (self.traces / "recorded.txt").write_text("".join(f"{name}\n" for name in names))
 
     def complaints(self):
         return judge_recorded.judge_all(self.capgate, self.traces, self.known)[1]
@@ -61,6 +66,7 @@ class Recorded(unittest.TestCase):
         self.record(PASS, PASS, "cpp/nobody.clean")
         self.assertRegex(self.complaints()[0], "no program of that name")
         (self.traces / "cpp/nobody.clean.cgtrace").unlink()
+        self.list("cpp/masked_count.clean")
         self.record("broken", PASS)
         self.assertRegex(self.complaints()[0], "capgate analyze: no trace")
 
@@ -85,6 +91,20 @@ class Recorded(unittest.TestCase):
     def test_reports_written_anew(self):
         self.record(PASS, "old", "cpp/masked_count.clean")
         self.assertEqual(judge_recorded.judge_all(self.capgate, self.traces, self.known, update=True)[1], [])
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_trace_that_is_listed_is_demanded_and_one_that_is_not_yet_recorded_is_not(self):
+        self.record(PASS, PASS)
+        self.list("cpp/masked_count.clean", "cpp/split_layers.clean")
+        self.assertRegex(self.complaints()[0], "split_layers.clean.cgtrace: recorded.txt lists it, and it is not there")
+        self.list("cpp/masked_count.clean")
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_trace_that_is_not_listed(self):
+        self.record(PASS, PASS)
+        self.list()
+        self.assertRegex(self.complaints()[0], "masked_count.clean.cgtrace: recorded.txt does not list it")
+        judge_recorded.judge_all(self.capgate, self.traces, self.known, update=True)
         self.assertEqual(self.complaints(), [])
 
     def test_too_large(self):

@@ -5,7 +5,7 @@ from pathlib import Path
 from .source import BadExpectation, read_options
 
 ROOT = Path(__file__).resolve().parents[3]
-_OPTIONS = {"BUILD", "AUDIT", "ARGS", "ENV", "TIMEOUT", "NEEDS", "VARIANTS"}
+_OPTIONS = {"BUILD", "AUDIT", "ARGS", "ENV", "GPUS", "TIMEOUT", "NEEDS", "VARIANTS"}
 
 
 def _one(source, kind, variant, command):
@@ -24,6 +24,7 @@ def _one(source, kind, variant, command):
         "env": dict(setting.split("=", 1) for setting in options.get("ENV", [])),
         "timeout": int(options.get("TIMEOUT", ["60"])[0]),
         "needs": options.get("NEEDS", []),
+        "gpus": int(options.get("GPUS", ["1"])[0]),
     }
 
 
