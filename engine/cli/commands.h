@@ -12,6 +12,7 @@ void add_info(CLI::App& app, int& exit_code);
 void add_random_checkpoint(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_tokenize(CLI::App& app, int& exit_code);
 // In builds with CUDA.
 void add_trial(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);

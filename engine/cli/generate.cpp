@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,14 +14,64 @@
 #include "engine/cli/devices.h"
 #include "engine/cli/generate_options.h"
 #include "engine/reference/model.h"
+#include "engine/tokenizer/tokenizer.h"
 
 namespace dsv4::cli {
 namespace {
 
-capgate::Result<void> generate(const GenerateOptions& options) {
+// New tokens on standard output as they come: as text where the prompt was text, else as ids on one line.
+class Output {
+ public:
+  explicit Output(const Tokenizer* tokenizer) : tokenizer_(tokenizer) {}
+  void operator()(int token) {
+    if (tokenizer_ == nullptr)
+      fmt::print("{}{}", first_ ? "" : " ", token);
+    else
+      fmt::print("{}", tokenizer_->bytes(token));
+    std::fflush(stdout);
+    first_ = false;
+  }
+
+ private:
+  const Tokenizer* tokenizer_;
+  bool first_ = true;
+};
+
+capgate::Result<void> generate_cpu(const GenerateOptions& options, const OpenModel& model, Output& on_token) {
+  const ModelConfig& config = model.config;
+  const auto prompt = static_cast<std::int32_t>(options.prompt.size());
+  reference::Model<float> engine(config, model.weights, 1, prompt + options.max_tokens);
+  std::vector<float> logits(static_cast<std::size_t>(config.vocab_size));
+  int made = 0;
+  std::int32_t id = options.prompt.front();
+  for (std::int32_t position = 0; made < options.max_tokens; ++position) {
+    engine.step(std::span(&id, 1), std::span(&position, 1), logits);
+    if (position + 1 < prompt) {
+      id = options.prompt[static_cast<std::size_t>(position) + 1];
+      continue;
+    }
+    id = next_token(std::span<const float>(logits), options.sampling, position);
+    if (!options.ignore_eos && std::ranges::count(config.stop_tokens, id)) break;
+    on_token(id);
+    ++made;
+  }
+  return {};
+}
+
+capgate::Result<void> generate(GenerateOptions options) {
   using capgate::Error;
   if (options.device == "cpu" && options.mode != "eager")
     return Error{fmt::format("mode {} needs --device cuda", options.mode)};
+  std::optional<Tokenizer> tokenizer;
+  if (options.prompt.empty()) {
+    auto opened = Tokenizer::open(options.model);
+    if (!opened) return Error{opened.error()};
+    tokenizer.emplace(std::move(*opened));
+    auto ids = tokenizer->encode(options.text);
+    if (!ids) return Error{fmt::format("the prompt: {}", ids.error())};
+    if (ids->empty()) return Error{"the prompt is empty"};
+    options.prompt = std::move(*ids);
+  }
   auto model = open_model(options.model);
   if (!model) return Error{model.error()};
   const ModelConfig& config = model->config;
@@ -31,42 +83,31 @@ capgate::Result<void> generate(const GenerateOptions& options) {
   if (positions > config.max_positions)
     return Error{fmt::format("{} tokens of prompt and {} new ones are more than the model's {} positions",
                              options.prompt.size(), options.max_tokens, config.max_positions)};
-
+  Output output(tokenizer ? &*tokenizer : nullptr);
 #ifdef DSV4_CUDA
-  if (options.device == "cuda") return generate_cuda(options, *model);
+  auto done = options.device == "cuda" ? generate_cuda(options, *model, std::ref(output))
+                                       : generate_cpu(options, *model, output);
+#else
+  auto done = generate_cpu(options, *model, output);
 #endif
-
-  reference::Model<float> engine(config, model->weights, 1, static_cast<int>(positions));
-  std::vector<float> logits(static_cast<std::size_t>(config.vocab_size));
-  int made = 0;
-  std::int32_t id = options.prompt.front();
-  for (std::int32_t position = 0; made < options.max_tokens; ++position) {
-    engine.step(std::span(&id, 1), std::span(&position, 1), logits);
-    if (position + 1 < static_cast<std::int32_t>(options.prompt.size())) {
-      id = options.prompt[position + 1];
-      continue;
-    }
-    id = next_token(std::span<const float>(logits), options.sampling, position);
-    if (!options.ignore_eos && std::ranges::count(config.stop_tokens, id)) break;
-    fmt::print("{}{}", made == 0 ? "" : " ", id);
-    std::fflush(stdout);
-    ++made;
-  }
-  fmt::print("\n");
-  return {};
+  if (done) fmt::print("\n");
+  return done;
 }
 
 }  // namespace
 
 void add_generate(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command =
-      app.add_subcommand("generate", "Continue a prompt; prints the new token ids on one line.");
+  CLI::App* command = app.add_subcommand(
+      "generate", "Continue a prompt; prints the new text, or for ids the new ids on one line.");
   command->add_option("--model", options->model, "Directory with config.json and safetensors files")
       ->required();
-  command->add_option("--prompt-ids", options->prompt, "Token ids, separated by commas")
-      ->required()
-      ->delimiter(',');
+  auto* prompt = command->add_option_group("prompt");
+  prompt->add_option(
+      "--prompt", options->text,
+      "Text, as it stands; needs the model's tokenizer.json. Its added tokens may be written out");
+  prompt->add_option("--prompt-ids", options->prompt, "Token ids, separated by commas")->delimiter(',');
+  prompt->require_option(1);
   command->add_option("--max-tokens", options->max_tokens, "New tokens at most")
       ->required()
       ->check(CLI::Range(1, 1 << 30));

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <optional>
 
 #include "engine/cli/gate_subject.h"
@@ -11,7 +10,8 @@ namespace dsv4::cli {
 
 using capgate::Error;
 
-capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenModel& model) {
+capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenModel& model,
+                                    const std::function<void(int token)>& on_token) {
   constexpr int kBucket = 1;
   bool full = options.mode == "full";
   if (full) {
@@ -37,16 +37,8 @@ capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenMo
   }
   auto loop = cuda::DecodeLoop::create(**engine, graphs ? &*graphs : nullptr);
   if (!loop) return Error{loop.error()};
-  bool first = true;
   const cuda::Request request{options.prompt, options.max_tokens, options.ignore_eos, options.sampling};
-  auto ok = (*loop)->run({request}, kBucket, [&](int, int token) {
-    fmt::print("{}{}", first ? "" : " ", token);
-    std::fflush(stdout);
-    first = false;
-  });
-  if (!ok) return ok;
-  fmt::print("\n");
-  return {};
+  return (*loop)->run({request}, kBucket, [&](int, int token) { on_token(token); });
 }
 
 }  // namespace dsv4::cli

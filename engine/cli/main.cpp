@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   dsv4::cli::add_verify(app, exit_code);
   dsv4::cli::add_compare(app, exit_code);
   dsv4::cli::add_random_checkpoint(app, exit_code);
+  dsv4::cli::add_tokenize(app, exit_code);
 #ifdef DSV4_CUDA
   dsv4::cli::add_trial(app, exit_code);
   dsv4::cli::add_bench(app, exit_code);

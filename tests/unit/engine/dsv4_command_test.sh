@@ -84,6 +84,27 @@ refused "/dev/null: not a regular file" "$dsv4" verify --golden /dev/null
 : >"$dir/empty"
 refused "0 bytes are too few for a safetensors file" "$dsv4" verify --golden "$dir/empty"
 
+# Text: a tokenizer whose tokens are the 256 bytes.
+refused "a/tokenizer.json: cannot be read; a prompt of text needs the model's tokenizer.json" \
+  "$dsv4" generate --model "$dir/a" --prompt text --max-tokens 1
+expect 2 "$dsv4" generate --model "$dir/a" --prompt text --prompt-ids 1 --max-tokens 1
+python3 -B "$(dirname "$0")/tokenizer_json.py" >"$dir/a/tokenizer.json" || fail "no tokenizer.json"
+expect 0 "$dsv4" tokenize --model "$dir/a" --text "Aé<think>"
+[ "$(cat "$dir/out")" = "65 195 169 258" ] || fail "tokenize: $(cat "$dir/out")"
+expect 0 "$dsv4" tokenize --model "$dir/a" --ids 65,195,169,258,256
+[ "$(cat "$dir/out")" = "Aé<think>" ] || fail "tokenize --ids: $(cat "$dir/out")"
+expect 0 "$dsv4" generate --model "$dir/a" --prompt-ids 72,105 --max-tokens 12 --ignore-eos
+tr ' ' ',' <"$dir/out" >"$dir/ids"
+expect 0 "$dsv4" tokenize --model "$dir/a" --ids "$(cat "$dir/ids")"
+cp "$dir/out" "$dir/decoded"
+expect 0 "$dsv4" generate --model "$dir/a" --prompt Hi --max-tokens 12 --ignore-eos
+cmp -s "$dir/out" "$dir/decoded" || fail "generate --prompt: $(od -c "$dir/out") instead of $(od -c "$dir/decoded")"
+refused "the prompt is empty" "$dsv4" generate --model "$dir/a" --prompt "" --max-tokens 1
+refused "the prompt: the text is not UTF-8 at byte 1" "$dsv4" generate --model "$dir/a" --prompt $'a\xff' --max-tokens 1
+refused "token 258 of the prompt is outside the vocabulary of 256" "$dsv4" generate --model "$dir/a" --prompt "<think>" --max-tokens 1
+echo '{"model": {"type": "WordPiece"}, "pre_tokenizer": {"type": "Whitespace"}}' >"$dir/a/tokenizer.json"
+refused "the pre_tokenizer is Whitespace, which this engine does not know" "$dsv4" generate --model "$dir/a" --prompt x --max-tokens 1
+
 if [ "$failures" != 0 ]; then
   echo "$failures failures"
   exit 1
