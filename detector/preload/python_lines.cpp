@@ -30,6 +30,7 @@ std::atomic<bool> g_found{false};
 constexpr size_t kMaxText = 24 << 10;
 constexpr uint32_t kCompared = 8;
 std::atomic<uint32_t> g_compared{0};
+std::atomic<bool> g_differs{false};  // to be told
 
 // Also finds an interpreter that an embedding program has loaded for itself alone.
 void* python_symbol(void* lib, const char* name) {
@@ -51,6 +52,10 @@ void* open_libpython() {
   return found ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
 }
 
+// What the dumper says of a thread that has a state and runs no Python: one of C++ that calls into it at
+// times.
+constexpr char kNoFrame[] = "<no Python frame>";
+
 // Into a memory file of its own each time: a descriptor kept open could be closed and reused by the program.
 size_t dump_stack(void* state, char* out, size_t size) {
   const Uncancelled uncancelled;
@@ -60,7 +65,11 @@ size_t dump_stack(void* state, char* out, size_t size) {
   constexpr off_t kTitle = sizeof("Stack (most recent call first):\n") - 1;
   const ssize_t n = pread(fd, out, size, kTitle);
   close(fd);
-  return n > 0 ? size_t(n) : 0;
+  if (n <= 0) return 0;
+  const size_t indent = out[0] == ' ' ? 2 : 0;  // from 3.9 on
+  if (size_t(n) >= indent + sizeof(kNoFrame) - 1 && memcmp(out + indent, kNoFrame, sizeof(kNoFrame) - 1) == 0)
+    return 0;
+  return size_t(n);
 }
 
 // The layouts are the interpreter's private matter: the first stacks are read both ways, and one difference
@@ -85,6 +94,7 @@ size_t read_stack(void* state, char* out, size_t size) {
   g_compared.fetch_add(1, std::memory_order_relaxed);
   if (walk_agrees(state, out, n)) return n;
   g_walks = false;
+  g_differs.store(true);
   return dump_stack(state, out, size);
 }
 
@@ -127,6 +137,8 @@ KnownPlaces g_places;
 uint32_t python_stack_by_text(ThreadState& thread, void* state) {
   char text[kMaxText];
   const size_t n = read_stack(state, text, sizeof(text));
+  if (g_differs.load(std::memory_order_relaxed) && g_differs.exchange(false))
+    write_meta(thread, "python.walk", "differs from the dumper, which is asked from now on: slower by far");
   if (n == 0) return 0;
   bool fresh;
   const uint32_t id = g_stacks.find(text, n, &fresh);

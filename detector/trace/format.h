@@ -85,7 +85,7 @@ struct RecordHeader {
 
 // flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state" (attached |
 // held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N" (name|sm|uuid), "python",
-// "python.lines" (why Python lines are missing, else empty), "torch", "nvtx" (how ranges are seen), "gave-up", "rank",
+// "python.lines" (why Python lines are missing, else empty), "python.walk" (there when reading the frames went wrong), "torch", "nvtx" (how ranges are seen), "gave-up", "rank",
 // "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback arrived after subscribing; absent when none did),
 // "cupti.error" (why unavailable), "driver.release" (the kernel module's number), "stacks" (why native stacks are missing),
 // "subject.KEY" (capgate_subject). A key may come twice: the later one holds. Strings, stacks and Python stacks may stand

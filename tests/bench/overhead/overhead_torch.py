@@ -1,4 +1,7 @@
-"""An eager PyTorch step, for the overhead of the audit: overhead_torch.py eager|region. Prints one JSON line."""
+"""An eager PyTorch step, for the overhead of the audit: overhead_torch.py eager|region|both. Prints one JSON line.
+
+`both` takes marked and unmarked rounds in turn, so that what marking costs is seen within one process.
+"""
 import json
 import os
 import statistics
@@ -10,14 +13,20 @@ import torch
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../detector/python"))
 import capgate_marks as capgate  # noqa: E402
 
+ROUNDS = 300
+
 
 def resident_kb():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
 
 
+def lower_quartile_us(rounds):
+    return statistics.quantiles(rounds, n=4)[0] * 1e6
+
+
 def main():
-    marked = sys.argv[1] == "region"
+    mode = sys.argv[1]
     torch.manual_seed(0)
     layers = [torch.nn.TransformerEncoderLayer(512, 8, 1024, dropout=0.0, batch_first=True).cuda().half().eval()
               for _ in range(4)]
@@ -31,20 +40,30 @@ def main():
             y = y + layer.self_attn(y, y, y, need_weights=False)[0]
         return y.argmax(-1).to("cpu", non_blocking=False)
 
+    def marked_step():
+        with capgate.region("step"):
+            step()
+
+    def timed(work, into):
+        start = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        into.append(time.perf_counter() - start)
+
     for _ in range(50):
         step()
     torch.cuda.synchronize()
-    rounds = []
-    for _ in range(300):
-        start = time.perf_counter()
-        if marked:
-            with capgate.region("step"):
-                step()
-        else:
-            step()
-        torch.cuda.synchronize()
-        rounds.append(time.perf_counter() - start)
-    print(json.dumps({"us": statistics.quantiles(rounds, n=4)[0] * 1e6, "rss_kb": resident_kb()}))
+    marked, unmarked = [], []
+    for _ in range(ROUNDS):
+        if mode in ("eager", "both"):
+            timed(step, unmarked)
+        if mode in ("region", "both"):
+            timed(marked_step, marked)
+    result = {"us": lower_quartile_us(marked or unmarked), "rss_kb": resident_kb()}
+    if mode == "both":
+        result["unmarked_us"] = lower_quartile_us(unmarked)
+        result["ratio"] = statistics.median(m / u for m, u in zip(marked, unmarked))
+    print(json.dumps(result))
 
 
 main()

@@ -1,6 +1,21 @@
 // What a Python program calls in the tests: a shared library that uses CUDA.
+#include <dlfcn.h>
+
+#include <thread>
+
 #include "tests/unit/preload/fake_runtime.h"
 
 extern "C" int fake_python_synchronize() {
   return fake_rt::stream_synchronize(nullptr);
+}
+
+// On a thread of C++ that has come into Python and runs no line of it, as a framework's backward pass does.
+extern "C" void fake_python_record_on_a_thread(int times) {
+  auto ensure = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Ensure"));
+  auto release = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "PyGILState_Release"));
+  std::thread([&] {
+    const int before = ensure();
+    for (int i = 0; i < times; ++i) fake_rt::event_record(nullptr, nullptr);
+    release(before);
+  }).join();
 }

@@ -32,6 +32,7 @@ std::vector<std::string> stacks_of(const Options& options, const std::string& wi
   const Audited run = run_audited("many_places", changed);
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.traces.size(), 1u);
+  EXPECT_EQ(run.fact("python.walk"), "");
   return stacks_in_words(run.only());
 }
 
@@ -87,6 +88,37 @@ TEST(KnownStacks, OfPythonSayWhatTheTextSays) {
   for (const std::string& python : interpreters()) {
     SCOPED_TRACE(python);
     expect_the_same({.command = {python, "-c", script}}, 12 * 12);
+  }
+}
+
+// A thread state without a frame is not a reason to distrust the frames of the others.
+TEST(KnownStacks, OfAThreadThatRunsNoPythonAreNative) {
+  const std::string script =
+      "import ctypes, sys\n"
+      "sys.path.insert(0, '" MARKS_FOLDER
+      "')\n"
+      "import capgate_marks as capgate\n"
+      "rt = ctypes.CDLL('" FAKE_PYTHON_RUNTIME
+      "')\n"
+      "def step():\n"
+      "    rt.fake_python_record_on_a_thread(12)\n"
+      "    rt.fake_python_synchronize()\n"
+      "for i in range(2):\n"
+      "    with capgate.region('step'): step()\n";
+  for (const std::string& python : interpreters()) {
+    SCOPED_TRACE(python);
+    const Audited run = run_audited("", {.command = {python, "-c", script}});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.fact("python.walk"), "");
+    const auto records = calls(run.only(), "cudaEventRecord");
+    ASSERT_EQ(records.size(), 24u);
+    for (const CallRecord& record : records) {
+      EXPECT_NE(record.stack, 0u);
+      EXPECT_EQ(record.python_stack, 0u);
+    }
+    if (!run.fact("python.lines").empty()) continue;
+    for (const CallRecord& wait : calls(run.only(), "cudaStreamSynchronize"))
+      EXPECT_NE(wait.python_stack, 0u);
   }
 }
 

@@ -246,6 +246,7 @@ TEST(Process, PythonLinesAreReadOrTheirAbsenceIsExplained) {
     EXPECT_EQ(records<trace::RegionRecord>(run.only(), RecordType::region).size(), 2u);
     EXPECT_EQ(records<trace::MarkRecord>(run.only(), RecordType::mark).size(), 2u);
     EXPECT_NE(run.fact("python"), "");
+    EXPECT_EQ(run.fact("python.walk"), "");
     if (!run.fact("python.lines").empty()) {
       EXPECT_EQ(waits[0].python_stack, 0u);
       continue;
