@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -177,6 +178,16 @@ int audit(const AuditOptions& options) {
   return reports::exit_code(*report, *reports::severity_named(options.fail_on), true);
 }
 
+// The settings in force as a settings file says them; a run of the program needs none of it.
+int dump_config(const AuditOptions& options) {
+  auto settings = settings_in_force(options);
+  if (!settings) return refuse(settings.error());
+  if (!settings->suppressions.empty())
+    settings->suppressions = std::filesystem::absolute(settings->suppressions).lexically_normal().string();
+  std::fputs(reports::dump_settings(*settings).c_str(), stdout);
+  return kExitPass;
+}
+
 class AuditHelp : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -229,10 +240,16 @@ void register_audit(CLI::App& app, int& exit_code) {
                    "Exit with 1 from this severity on: error (default) or warning")
       ->type_name("SEVERITY")
       ->check(CLI::IsMember({"error", "warning"}), "");
+  command->add_flag("--dump-config", options->dump_config,
+                    "Print the settings in force, as .capgate.toml says them, and exit");
   command->footer(
       "The program's own input, output and exit are untouched; the report's summary goes to stderr.");
   command->callback([options, &exit_code] {
     options->program = program_words();
+    if (options->dump_config) {
+      exit_code = dump_config(*options);
+      return;
+    }
     if (options->program.empty())
       throw CLI::ValidationError("which program? capgate audit [OPTIONS] -- PROGRAM [ARGS...]");
     exit_code = audit(*options);

@@ -33,11 +33,21 @@ bool is_seconds(std::string_view text) {
 
 }  // namespace
 
-Result<AuditPlan> plan_audit(const AuditOptions& options) {
+Result<reports::Settings> settings_in_force(const AuditOptions& options) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error) return Error{fmt::format("cannot tell the current folder: {}", error.message())};
-  const auto settings = reports::find_settings(here.string());
+  auto settings = reports::find_settings(here.string());
+  if (!settings) return settings;
+  auto& regions = settings->regions;
+  for (const std::string& glob : options.regions)
+    if (std::find(regions.begin(), regions.end(), glob) == regions.end()) regions.push_back(glob);
+  if (!options.suppressions.empty()) settings->suppressions = options.suppressions;
+  return settings;
+}
+
+Result<AuditPlan> plan_audit(const AuditOptions& options) {
+  const auto settings = settings_in_force(options);
   if (!settings) return Error{settings.error()};
 
   AuditPlan plan;
@@ -45,18 +55,12 @@ Result<AuditPlan> plan_audit(const AuditOptions& options) {
   seal::Expectations& expected = plan.expected;
   expected.buckets = options.buckets;
   expected.regions = settings->regions;
-  for (const std::string& glob : options.regions) {
-    if (std::find(expected.regions.begin(), expected.regions.end(), glob) == expected.regions.end()) {
-      expected.regions.push_back(glob);
-    }
-  }
   if (!settings->file.empty()) {
     auto text = reports::read_text(settings->file);
     if (!text) return Error{text.error()};
     expected.settings = {settings->file, std::move(*text)};
   }
-  const std::string file = options.suppressions.empty() ? settings->suppressions : options.suppressions;
-  if (!file.empty()) {
+  if (const std::string& file = settings->suppressions; !file.empty()) {
     auto text = reports::read_text(file);
     if (!text) return Error{text.error()};
     const auto entries = reports::parse_suppressions(*text, file);

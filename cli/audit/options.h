@@ -18,6 +18,7 @@ struct AuditOptions {
   std::string trace;  // empty: a temporary folder
   std::string suppressions;
   std::string fail_on = "error";
+  bool dump_config = false;
   std::vector<std::string> program;
 };
 
@@ -25,6 +26,9 @@ struct AuditPlan {
   seal::Expectations expected;
   reports::FrameSettings frames;  // how the report is shown
 };
+
+// The project's settings, with what the options add to them and put in their place.
+Result<reports::Settings> settings_in_force(const AuditOptions& options);
 
 // The options together with the project's settings and the texts of the files that they name: checked before
 // the program runs, so that a mistake in them costs no run.

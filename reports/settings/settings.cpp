@@ -176,8 +176,10 @@ Result<Settings> find_settings(const std::string& start) {
 }
 
 std::string dump_settings(const Settings& settings) {
-  std::string out =
-      "# " + (settings.file.empty() ? std::string("no .capgate.toml found: the defaults") : settings.file);
+  std::string file = settings.file.empty() ? "no .capgate.toml found: the defaults" : settings.file;
+  for (char& c : file)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // a comment ends with its line
+  std::string out = "# " + file;
   out += "\nrepository = " + quoted(settings.repository_root);
   out += "\nregions = " + quoted(settings.regions);
   out += "\nstep_waits = " + std::to_string(settings.step_waits);

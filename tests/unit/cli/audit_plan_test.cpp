@@ -48,6 +48,19 @@ TEST_F(AuditPlanTest, SealsTheSuppressionsOfTheCommandLineInPlaceOfTheProjects) 
   EXPECT_EQ(mine->expected.suppressions.text, "host-sync:read  mine\n");
 }
 
+TEST_F(AuditPlanTest, SettingsInForceAreTheFilesAndTheCommandLines) {
+  project_.write(".capgate.toml",
+                 "regions = [\"decode*\"]\nstep_waits = 4\nsuppressions = \"project.supp\"\n");
+  AuditOptions options;
+  options.regions = {"step"};
+  options.suppressions = "mine.supp";
+  const auto settings = settings_in_force(options);
+  ASSERT_TRUE(settings) << settings.error();
+  EXPECT_EQ(settings->regions, (std::vector<std::string>{"decode*", "step"}));
+  EXPECT_EQ(settings->step_waits, 4u);
+  EXPECT_EQ(settings->suppressions, "mine.supp");
+}
+
 TEST_F(AuditPlanTest, RefusesBadSettingsWithTheirLine) {
   project_.write(".capgate.toml", "regions = [\n");
   const auto plan = plan_audit({});

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import textwrap
 import time
+import tomllib
 import unittest
 
 CAPGATE = pathlib.Path(os.environ["CAPGATE"])
@@ -211,6 +212,28 @@ class HowItEnds(Audit):
             make()
             self.assertIn(".capgate.toml: is no file", self.refused(self.audit("--", "true")))
             settings.rmdir() if settings.is_dir() else settings.unlink()
+
+    def test_the_settings_in_force_are_a_settings_file(self):
+        (self.work / ".capgate.toml").write_text('regions = ["decode*"]\nstep_waits = 3\n[frames]\nuser = ["mine_*"]\n')
+        done = self.audit("--dump-config", "--region", 'st"ep', "--suppressions", "a.supp")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        said = tomllib.loads(done.stdout.decode())
+        self.assertEqual(said["regions"], ["decode*", 'st"ep'])
+        self.assertEqual(said["step_waits"], 3)
+        self.assertEqual(said["repository"], str(self.work.resolve()))
+        self.assertEqual(said["suppressions"], str(self.work.resolve() / "a.supp"))
+        self.assertEqual(said["frames"], {"not_user": [], "user": ["mine_*"]})
+        # What was printed, taken as the settings file, is in force as it stands.
+        (self.work / ".capgate.toml").write_bytes(done.stdout)
+        again = self.audit("--dump-config")
+        self.assertEqual(tomllib.loads(again.stdout.decode()), said)
+        self.assertFalse((self.work / "capgate-report.json").exists())
+
+    def test_settings_that_cannot_be_read_are_not_dumped(self):
+        (self.work / ".capgate.toml").write_text("regions = [\n")
+        done = self.audit("--dump-config")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(".capgate.toml:", done.stderr)
 
     def test_wrong_usage(self):
         for words, tells in (

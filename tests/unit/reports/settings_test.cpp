@@ -79,6 +79,7 @@ TEST(Settings, SurvivesHostileText) {
 
 TEST(Settings, DumpsWhatItReadsBack) {
   Settings settings;
+  settings.file = "/a\nb/.capgate.toml";
   settings.repository_root = "/a b/\"c\"\\d";
   settings.regions = {"x\ny", "ü"};
   settings.step_waits = 3;
