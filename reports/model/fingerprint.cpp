@@ -18,9 +18,8 @@ std::string path_key(std::string_view file) {
   return std::string(file);
 }
 
-std::string callee_key(const Violation& violation) {
-  const auto callee = violation.details.find("callee");
-  std::string key = callee != violation.details.end() ? callee->second : violation.api.value_or("");
+std::string callee_name(std::string_view function) {
+  std::string key(function);
   for (const std::string_view suffix : {"_ptsz", "_ptds"})
     if (key.ends_with(suffix)) key.resize(key.size() - suffix.size());
   const size_t version = key.rfind("_v");
@@ -29,6 +28,11 @@ std::string callee_key(const Violation& violation) {
                   [](char c) { return c >= '0' && c <= '9'; }))
     key.resize(version);
   return key;
+}
+
+std::string callee_key(const Violation& violation) {
+  const auto callee = violation.details.find("callee");
+  return callee_name(callee != violation.details.end() ? callee->second : violation.api.value_or(""));
 }
 
 void fill_ids(Report& report) {

@@ -16,6 +16,9 @@ std::string function_key(std::string_view function);
 // or "./".
 std::string path_key(std::string_view file);
 
+// A function's name without the suffixes of its variants (_v2, _ptsz, _ptds).
+std::string callee_name(std::string_view function);
+
 // What is called: details["callee"], else the API without its variant suffixes (_v2, _ptsz, _ptds).
 std::string callee_key(const Violation& violation);
 

@@ -23,10 +23,43 @@ bool same_function(std::string_view a, std::string_view b) {
   return !shorter.empty() && (longer.ends_with("::" + shorter) || longer.ends_with("." + shorter));
 }
 
+// What the user's line called, by the stack: where a run sees a library allocate, the sources only show the
+// library's own function. Empty if the stack does not tell.
+std::string called_by_the_line(const Violation& violation) {
+  for (const Stack& stack : violation.stacks) {
+    if (stack.role != "call") continue;
+    for (size_t i = 1; i < stack.frames.size(); ++i) {
+      const Frame& frame = stack.frames[i];
+      if (frame.line != violation.location.line || frame.file != violation.location.file) continue;
+      const std::string& inner = stack.frames[i - 1].function;
+      return callee_name(std::string_view(inner).substr(0, inner.find('+')));
+    }
+  }
+  return "";
+}
+
+bool same_callee(const Violation& a, const Violation& b) {
+  const std::string one = callee_key(a), other = callee_key(b);
+  if (one == other) return true;
+  if (has(a.evidence, "runtime") == has(b.evidence, "runtime")) return false;
+  const Violation& run = has(a.evidence, "runtime") ? a : b;
+  const std::string& in_sources = has(a.evidence, "runtime") ? other : one;
+  return !in_sources.empty() && called_by_the_line(run) == in_sources;
+}
+
+// A capture that died of a call that no finer rule of the run speaks of: the sources may have one.
+bool same_rule(const Violation& a, const Violation& b) {
+  constexpr std::string_view kAnyRefusal = "capture-invalidated";
+  if (a.rule == b.rule) return true;
+  const bool refused = (a.rule == kAnyRefusal && !has(b.evidence, "runtime")) ||
+                       (b.rule == kAnyRefusal && !has(a.evidence, "runtime"));
+  return refused && !callee_key(a).empty();
+}
+
 bool same_fault(const Violation& a, const Violation& b) {
-  return a.rule == b.rule && std::abs(a.location.line - b.location.line) <= kLinesApart &&
+  return same_rule(a, b) && std::abs(a.location.line - b.location.line) <= kLinesApart &&
          path_key(a.location.file) == path_key(b.location.file) &&
-         same_function(a.location.function, b.location.function) && callee_key(a) == callee_key(b);
+         same_function(a.location.function, b.location.function) && same_callee(a, b);
 }
 
 template <class T>
@@ -58,6 +91,10 @@ std::optional<Suppressed> suppression(const Violation& a, const Violation& b) {
 void combine(Violation& into, Violation from) {
   // What happened in a run tells more than what could: its message, place and stack stand.
   if (!has(into.evidence, "runtime") && has(from.evidence, "runtime")) std::swap(into, from);
+  if (into.rule != from.rule) {  // the finer of the two
+    into.rule = from.rule;
+    into.hint = from.hint;
+  }
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
   into.count += has(from.evidence, "runtime") ? from.count : 0;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, Is>, 39> kKinds{{
+constexpr std::array<std::pair<std::string_view, Is>, 44> kKinds{{
     {"copy", Is::copy},
     {"copy-node", Is::copy_node},
     {"set", Is::set},
@@ -44,6 +44,11 @@ constexpr std::array<std::pair<std::string_view, Is>, 39> kKinds{{
     {"tensor-shape", Is::tensor_shape},
     {"tensor-data", Is::tensor_data},
     {"tensor-new", Is::tensor_new},
+    {"tensor-copy", Is::tensor_copy},
+    {"tensor-compare", Is::tensor_compare},
+    {"tensor-mask", Is::tensor_mask},
+    {"tensor-write", Is::tensor_write},
+    {"tensor-part", Is::tensor_part},
     {"begin-region", Is::begin_region},
     {"end-region", Is::end_region},
     {"begin-eager-break", Is::begin_eager_break},
@@ -90,6 +95,7 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
                                                     {"parameters", &api.parameters},
                                                     {"function", &api.function},
                                                     {"arrays", &api.arrays},
+                                                    {"arguments", &api.arguments},
                                                     {"rule_argument", &api.rule_argument},
                                                     {"reason_argument", &api.reason_argument}};
   for (const auto& [name, at] : positions)
@@ -99,7 +105,8 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
       {"returns", &api.returns},   {"returns_dst", &api.returns_dst},
       {"host", &api.host},         {"scalar", &api.scalar},
       {"waits", &api.waits},       {"copies", &api.copies},
-      {"iterator", &api.iterator}, {"stream_last", &api.stream_last}};
+      {"iterator", &api.iterator}, {"stream_last", &api.stream_last},
+      {"refused", &api.refused}};
   for (const auto& [name, at] : flags)
     if (key == name) return v.is_boolean() ? (*at = v.get<bool>(), true) : false;
   const std::pair<const char*, std::vector<int>*> lists[] = {{"out", &api.out}, {"grid", &api.grid}};

@@ -47,6 +47,11 @@ enum class Is : uint8_t {
   tensor_shape,
   tensor_data,
   tensor_new,
+  tensor_copy,
+  tensor_compare,
+  tensor_mask,
+  tensor_write,
+  tensor_part,
   begin_region,
   end_region,
   begin_eager_break,
@@ -66,12 +71,13 @@ struct Api {
   Direction direction = Direction::by_kind;
   Memory memory = Memory::unknown;
   int dst = -1, src = -1, bytes = -1, kind = -1, stream = -1, ptr = -1, handle = -1, parameters = -1,
-      function = -1, arrays = -1, rule_argument = -1, reason_argument = -1;
+      function = -1, arrays = -1, arguments = -1, rule_argument = -1, reason_argument = -1;
   std::vector<int> out, grid;
   std::vector<std::string> dst_fields, src_fields;
   std::string kind_field;
   bool async = false, batch = false, returns = false, returns_dst = false, host = false, scalar = false,
-       waits = false, copies = false, iterator = false, stream_last = false;
+       waits = false, copies = false, iterator = false, stream_last = false,
+       refused = false;  // on a stream that captures, in every mode
 };
 
 class Tables {

@@ -89,3 +89,15 @@ void owned_stream(float* d) {
   Owner o;
   o.capture(d);
 }
+
+// The old callback is refused on a stream that captures; outside it is what it always was.
+static void CUDART_CB notice(cudaStream_t, cudaError_t, void*) {}
+
+CAPGATE_REGION void old_callback(cudaStream_t s, void* data) {
+  cudaStreamAddCallback(s, notice, data, 0);  // EXPECT: host-node
+}
+
+void old_callback_outside(cudaStream_t s, void* data) {
+  cudaStreamAddCallback(s, notice, data, 0);
+  cudaLaunchHostFunc(s, note, data);
+}

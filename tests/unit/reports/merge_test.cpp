@@ -69,6 +69,54 @@ TEST(Merge, PairsAFaultSeenBothWays) {
   EXPECT_EQ(both.phase, Phase::capture);
 }
 
+// A run sees the allocation inside a library, the sources show the library's function.
+TEST(Merge, PairsACallThroughALibraryByWhatTheLineCalled) {
+  Violation run = violation("device-alloc", "a.cpp", 12, "ns::f()", "cudaFree");
+  run.stacks = {{"call",
+                 {{"native", "", 0, "+0x4cb045", "libcuda.so.1", false},
+                  {"native", "", 0, "cublasCreate_v2+0x7e", "libcublas.so.13", false},
+                  {"native", "a.cpp", 12, "ns::f()", "a", true},
+                  {"native", "a.cpp", 20, "main", "a", false}}}};
+  const auto pairs = [&](const Violation& source) {
+    return merged(
+               {input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')})
+               .violations.size() == 1;
+  };
+  EXPECT_TRUE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
+  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cusparseCreate", "static")));
+  EXPECT_FALSE(pairs(violation("host-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
+  run.stacks[0].role = "allocated";
+  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
+}
+
+// capture-invalidated is what a run says when it has no finer rule; the sources may have one.
+TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
+  Violation run = violation("capture-invalidated", "a.cpp", 12, "f", "cudaStreamAddCallback");
+  run.message = "killed capture 1";
+  run.hint = "see the call";
+  Violation source = violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", "static");
+  source.severity = Severity::warning;
+  for (const bool run_first : {true, false}) {
+    std::vector<MergeInput> inputs{input(with(clean_run(), {run}), "r", '1'),
+                                   input(with(clean_sources(), {source}), "s", '2')};
+    if (!run_first) std::swap(inputs[0], inputs[1]);
+    const Report report = merged(std::move(inputs));
+    ASSERT_EQ(report.violations.size(), 1u);
+    EXPECT_EQ(report.violations[0].rule, "host-node");
+    EXPECT_EQ(report.violations[0].severity, Severity::error);
+    EXPECT_EQ(report.violations[0].message, "killed capture 1");
+    EXPECT_NE(report.violations[0].hint, "see the call");
+  }
+  for (const Violation& other : {violation("host-node", "a.cpp", 12, "f", "cudaLaunchHostFunc", "static"),
+                                 violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", "runtime"),
+                                 violation("host-branch", "a.cpp", 12, "f", "", "static")})
+    EXPECT_EQ(
+        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')})
+            .violations.size(),
+        2u)
+        << other.rule;
+}
+
 TEST(Merge, KeepsApartWhatIsNotTheSame) {
   const Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
   const Violation others[] = {violation("host-sync", "a.cpp", 15, "f", "cudaStreamSynchronize", "static"),
