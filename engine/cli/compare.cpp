@@ -5,6 +5,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/compare_model.h"
 #include "engine/cli/golden_options.h"
 
 namespace dsv4::cli {
@@ -29,12 +30,41 @@ bool show(const CaseReport& r) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<GoldenOptions>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Steps of an engine against golden data, component by component.");
-  add_golden_options(*command, *options);
-  command->callback([options, &exit_code] {
-    const auto good = run_golden(*options, show);
+  auto golden = std::make_shared<GoldenOptions>();
+  auto free = std::make_shared<CompareModelOptions>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Steps of an engine, component by component, against golden data, the reference or a dump.");
+  CLI::App* what = command->add_option_group("what");
+  add_golden_file(*what, *golden);
+  auto* model = what->add_option("--model", free->model,
+                                 "Directory of a model; compared with the CPU reference in double");
+  what->require_option(1);
+  add_golden_options(*command, *golden);
+  command->add_option("--prompt-ids", free->prompt, "With --model: token ids to feed, separated by commas")
+      ->delimiter(',')
+      ->needs(model);
+  command
+      ->add_option("--dump", free->dump,
+                   "With --model: a safetensors file of tokens and components to compare with instead")
+      ->needs(model);
+  command
+      ->add_option("--write-dump", free->write_dump, "With --model: keep what the reference computes there")
+      ->needs(model);
+  command
+      ->add_option("--positions", free->positions,
+                   "With --model: positions to look at (default: those of the dump, or the last)")
+      ->delimiter(',')
+      ->needs(model);
+  command->callback([golden, free, &exit_code] {
+    free->device = golden->device;
+    const bool to_dump = !free->dump.empty();
+    capgate::Result<bool> good = true;
+    if (!golden->file.empty())
+      good = run_golden(*golden, show);
+    else if (free->prompt.empty() == !to_dump)
+      good = capgate::Error{"--model needs either --prompt-ids or --dump"};
+    else
+      good = compare_model(*free, show);
     if (!good) fmt::print(stderr, "dsv4 compare: {}\n", good.error());
     if (!good)
       exit_code = capgate::kExitInconclusive;

@@ -13,8 +13,11 @@ namespace dsv4::cli {
 
 using capgate::Error;
 
+void add_golden_file(CLI::App& group, GoldenOptions& options) {
+  group.add_option("--golden", options.file, "Golden file (scripts/golden/make_golden.py)");
+}
+
 void add_golden_options(CLI::App& command, GoldenOptions& options) {
-  command.add_option("--golden", options.file, "Golden file (scripts/golden/make_golden.py)")->required();
   command.add_option("--case", options.one_case, "Only this case");
   command.add_option("--precision", options.precision, "float (default) or double")
       ->check(CLI::IsMember({"float", "double"}));

@@ -16,6 +16,8 @@ struct GoldenOptions {
   std::string file, one_case, precision = "float", device = "cpu";
 };
 
+void add_golden_file(CLI::App& group, GoldenOptions& options);
+// Which case, precision and device.
 void add_golden_options(CLI::App& command, GoldenOptions& options);
 
 // Runs the chosen cases and shows each report; false if `show` said so for any.

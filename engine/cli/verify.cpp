@@ -6,6 +6,9 @@
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/golden_options.h"
+#ifdef DSV4_CUDA
+#include "engine/cli/verify_replay.h"
+#endif
 
 namespace dsv4::cli {
 namespace {
@@ -32,10 +35,22 @@ bool show(const CaseReport& r) {
 
 void add_verify(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<GoldenOptions>();
-  CLI::App* command = app.add_subcommand("verify", "Check an engine against golden data.");
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check an engine against golden data, or its replays against eager steps.");
+  CLI::App* what = command->add_option_group("what");
+  add_golden_file(*what, *options);
+#ifdef DSV4_CUDA
+  auto replay = std::make_shared<ReplayOptions>();
+  add_replay_options(*command, *what, *replay);
+#endif
+  what->require_option(1);
   add_golden_options(*command, *options);
-  command->callback([options, &exit_code] {
+  command->callback([=, &exit_code] {
+#ifdef DSV4_CUDA
+    const auto good = options->file.empty() ? verify_replay(*replay) : run_golden(*options, show);
+#else
     const auto good = run_golden(*options, show);
+#endif
     if (!good) fmt::print(stderr, "dsv4 verify: {}\n", good.error());
     if (!good)
       exit_code = capgate::kExitInconclusive;

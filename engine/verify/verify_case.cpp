@@ -7,6 +7,8 @@
 #include <map>
 
 #include "engine/reference/model.h"
+#include "engine/verify/differences.h"
+#include "engine/verify/reference_engine.h"
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_weights.h"
 
@@ -59,29 +61,6 @@ class GoldenChoices {
   std::map<std::pair<ChoiceSite::Kind, int>, GoldenArray<std::int32_t>> arrays_;
 };
 
-template <class T>
-class ReferenceEngine final : public TestedEngine<T> {
- public:
-  ReferenceEngine(const ModelConfig& config, const ModelWeights& weights, int rows, int max_positions)
-      : model_(config, weights, rows, max_positions) {}
-  Result<void> step(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-                    std::span<T> logits, const Probe<T>* probe) override {
-    model_.step(ids, positions, logits, probe);
-    return {};
-  }
-
- private:
-  Model<T> model_;
-};
-
-template <class T>
-EngineFactory<T> reference_engine() {
-  return [](const ModelConfig& config, const ModelWeights& weights, int rows,
-            int max_positions) -> Result<std::unique_ptr<TestedEngine<T>>> {
-    return std::unique_ptr<TestedEngine<T>>(new ReferenceEngine<T>(config, weights, rows, max_positions));
-  };
-}
-
 // The model under test in T and the judge in double, fed alike and made to take the golden choices. A row
 // whose golden data is not to be asked (padding) chooses for itself.
 template <class T>
@@ -130,30 +109,12 @@ class Pair {
   ChoiceJudge judge_;
 };
 
-template <class A, class B>
-double largest_difference(std::span<const A> a, std::span<const B> b) {
-  if (a.size() != b.size()) return INFINITY;
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(difference <= largest)) largest = difference;  // a NaN must not pass
-  }
-  return largest;
-}
-
 double standard_deviation(std::span<const float> values) {
   double sum = 0, squares = 0;
   for (const float v : values) sum += v;
   const double mean = sum / static_cast<double>(values.size());
   for (const float v : values) squares += (v - mean) * (v - mean);
   return std::sqrt(squares / static_cast<double>(values.size()));
-}
-
-double root_mean_square(std::span<const float> values) {
-  double squares = 0;
-  for (const float v : values) squares += static_cast<double>(v) * v;
-  const double rms = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
-  return rms > 0 ? rms : 1;
 }
 
 template <class T>

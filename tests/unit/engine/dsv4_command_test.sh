@@ -84,6 +84,26 @@ refused "/dev/null: not a regular file" "$dsv4" verify --golden /dev/null
 : >"$dir/empty"
 refused "0 bytes are too few for a safetensors file" "$dsv4" verify --golden "$dir/empty"
 
+# A step against the reference, and against what another wrote down.
+compare() { "$dsv4" compare --model "$dir/a" "$@"; }
+expect 0 compare --prompt-ids 1,2,3,4,5,6,7,8 --positions 3,7 --write-dump "$dir/dump.safetensors"
+grep -qE '^ +reference +position +3 embed ' "$dir/out" || fail "compare: $(head -3 "$dir/out")"
+grep -q APART "$dir/out" && fail "the reference is apart from itself"
+expect 0 compare --dump "$dir/dump.safetensors"
+[ "$(wc -l <"$dir/out")" -gt 100 ] || fail "compare --dump shows few components"
+expect 0 compare --dump "$dir/dump.safetensors" --positions 7
+grep -q 'position *3 ' "$dir/out" && fail "a position that was not asked for"
+expect 1 "$dsv4" compare --model "$dir/b" --dump "$dir/dump.safetensors"
+grep -q "^dump: the first component that is apart is embed at position 3$" "$dir/out" || fail "compare: $(tail -1 "$dir/out")"
+refused "--model needs either --prompt-ids or --dump" compare
+refused "--model needs either --prompt-ids or --dump" compare --prompt-ids 1 --dump "$dir/dump.safetensors"
+refused "position 8 of 8 tokens" compare --prompt-ids 1,2,3,4,5,6,7,8 --positions 8
+refused "token 256 is outside the vocabulary of 256" compare --prompt-ids 256
+refused 'has no tensor "tokens"' compare --dump "$dir/a/model.safetensors"
+refused "cannot be written" compare --prompt-ids 1 --write-dump "$dir/none/dump"
+expect 2 "$dsv4" compare --golden x --model y
+expect 2 "$dsv4" verify
+
 # Text: a tokenizer whose tokens are the 256 bytes.
 refused "a/tokenizer.json: cannot be read; a prompt of text needs the model's tokenizer.json" \
   "$dsv4" generate --model "$dir/a" --prompt text --max-tokens 1

@@ -5,6 +5,7 @@
 #include "engine/cuda/decode_loop.h"
 #include "engine/cuda/engine.h"
 #include "engine/cuda/probed_engine.h"
+#include "engine/cuda/replay_check.h"
 #include "engine/cuda/step_graphs.h"
 #include "engine/reference/model.h"
 #include "engine/weights/generated_tensors.h"
@@ -121,6 +122,16 @@ TEST_F(CudaStep, ReplayEqualsEagerBitForBit) {
       EXPECT_EQ(std::memcmp(a.data(), b.data(), sizeof(float) * bucket * g.config.vocab_size), 0) << bucket;
     }
   }
+}
+
+TEST_F(CudaStep, CheckingReplaysOnChangedInputsFindsThemEqual) {
+  const Generated g = generated(Storage::kCheckpoint);
+  const auto report = cuda::check_replay(g.config, g.weights, {1, 2, 4}, 2, 40);
+  ASSERT_TRUE(report.ok()) << report.error();
+  ASSERT_EQ(report->rounds.size(), 6u);
+  for (const auto& round : report->rounds) EXPECT_TRUE(round.ok()) << round.bucket;
+  EXPECT_EQ(report->rounds.back().rows, 3);  // a padded row beside them
+  EXPECT_TRUE(report->memory_flat);
 }
 
 TEST_F(CudaStep, ARowGivesInCompanyWhatItGivesAlone) {

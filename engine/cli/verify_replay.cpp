@@ -1,0 +1,56 @@
+#include "engine/cli/verify_replay.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/cli/gate_subject.h"
+#include "engine/cli/open_model.h"
+#include "engine/cuda/replay_check.h"
+
+namespace dsv4::cli {
+
+using capgate::Error;
+using capgate::Result;
+
+void add_replay_options(CLI::App& command, CLI::App& what, ReplayOptions& options) {
+  auto* replay = what.add_flag(
+      "--replay", options.replay,
+      "Replays of the captured step against eager steps, bit for bit, on changed inputs and from "
+      "poisoned buffers");
+  command.add_option("--model", options.model, "With --replay: directory of the model")->needs(replay);
+  command
+      .add_option("--gate", options.gate, "With --replay: the report that lets this program replay graphs")
+      ->needs(replay);
+  command.add_option("--buckets", options.buckets, "With --replay: batch sizes (default: 1,2,4)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64))
+      ->needs(replay);
+  command
+      .add_option("--rounds", options.rounds,
+                  "With --replay: times that each bucket gets new inputs (default 3)")
+      ->check(CLI::Range(1, 1000))
+      ->needs(replay);
+  command.add_option("--tokens", options.tokens, "With --replay: new tokens a row (default 48)")
+      ->check(CLI::Range(1, 1 << 16))
+      ->needs(replay);
+}
+
+Result<bool> verify_replay(const ReplayOptions& options) {
+  if (options.model.empty()) return Error{"--replay needs --model"};
+  auto model = open_model(options.model);
+  if (!model) return Error{model.error()};
+  if (auto gate = ask_gate(options.gate, "full", model->config, options.buckets); !gate)
+    return Error{gate.error()};
+  auto report =
+      cuda::check_replay(model->config, model->weights, options.buckets, options.rounds, options.tokens);
+  if (!report) return Error{report.error()};
+  for (const cuda::ReplayRound& round : report->rounds)
+    fmt::print("bs={} {}: {} rows, {} tokens{}{}\n", round.bucket, round.ok() ? "equal" : "APART", round.rows,
+               round.tokens, round.tokens_equal ? "" : ", other tokens",
+               round.logits_equal ? "" : ", other logits");
+  if (!report->memory_flat) fmt::print("APART: device memory was not the same after the first round\n");
+  return report->ok();
+}
+
+}  // namespace dsv4::cli
