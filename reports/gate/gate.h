@@ -4,9 +4,16 @@
 //   capgate::gate::Subject self;
 //   self.build_id = capgate::gate::self_build_id();          // reports/gate/digests.h
 //   self.source_digest = capgate::gate::self_source_digest();
-//   self.mode = "full"; self.buckets = {"bs=1", "bs=2"}; self.sm = "90"; self.devices = 1; self.driver_branch
-//   = "580"; const auto answer = capgate::gate::check("gate.json", self); if (!answer.open()) {
-//   std::fprintf(stderr, "%s\n", answer.sentence.c_str()); return 2; }
+//   self.mode = "full";
+//   self.buckets = {"bs=1", "bs=2"};
+//   self.sm = "90";
+//   self.devices = 1;
+//   self.driver_branch = "580";
+//   const auto answer = capgate::gate::check("gate.json", self);
+//   if (!answer.open()) {
+//     std::fprintf(stderr, "%s\n", answer.sentence.c_str());
+//     return 2;
+//   }
 #pragma once
 
 #include <string>

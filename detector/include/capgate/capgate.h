@@ -6,13 +6,14 @@
  *
  *   capgate_region_begin("decode");      one decode step, judged as if it were captured
  *   capgate_region_end();
- *   capgate_bucket("bs=8");              captures begun on this thread from now on belong to this bucket;
- * NULL: to none capgate_bucket_begin("bs=8");        the same as a scope capgate_bucket_end();
+ *   capgate_bucket_begin("bs=8");        captures that this thread begins in here belong to this bucket
+ *   capgate_bucket_end();
+ *   capgate_bucket("bs=8");              the same until the next such call; NULL: no bucket
  *   capgate_eager_break_begin("moe");    the dynamic part that a piecewise step leaves uncaptured on purpose
  *   capgate_eager_break_end();
  *   capgate_allow_begin("host-sync", "the sampler reads one token");
- *   capgate_allow_end();                 what this thread does in between is suppressed for that rule; say
- * why capgate_subject("config_digest", d); facts about what is judged, for the gate to compare
+ *   capgate_allow_end();                 in between, what this thread does is suppressed for that rule
+ *   capgate_subject("config_digest", d); a fact about what is judged, for the gate to compare
  *   capgate_audited()                    1 while capgate watches this process
  *
  * C++: capgate::region r("decode"); and likewise bucket, eager_break, allow, each for one scope.

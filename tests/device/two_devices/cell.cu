@@ -1,7 +1,7 @@
 // two_devices_cell: measures cells of the table for two devices and prints a JSON line for each.
 //
-//   two_devices_cell --list                       the cases, one a line: FAMILY <tab> NAME <tab> same | both
-//   (threads) two_devices_cell CELL…                        CELL: INDEX:MODE:THREAD:nonblocking
+//   two_devices_cell --list      the cases, one a line: FAMILY <tab> NAME <tab> same | both (threads)
+//   two_devices_cell CELL…       CELL: INDEX:MODE:THREAD:nonblocking
 //
 // Ends with 77 where there are fewer than two devices, and with 3 after a cell that broke a context: the
 // caller goes on with the rest in a new process.
