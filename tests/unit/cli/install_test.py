@@ -1,4 +1,4 @@
-"""The install tree works by itself: the program finds its detector, and an outside project finds the header."""
+"""The install tree works by itself: the program finds its detector, an outside project finds the header and the gate."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ class Install(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         cls.prefix = cls.folder / "prefix"
-        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.prefix], capture_output=True, text=True)
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.prefix, "--strip"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
     def test_everything_is_where_it_belongs(self):
@@ -77,6 +77,47 @@ class Install(unittest.TestCase):
         ):
             done = subprocess.run(words, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_an_outside_engine_asks_the_gate(self):
+        if not (BUILD / "reports/libcapgate_gate.a").exists():
+            self.skipTest("capgate_gate is not built")
+        project = self.folder / "engine"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(textwrap.dedent("""\
+            cmake_minimum_required(VERSION 3.25)
+            project(engine LANGUAGES CXX)
+            set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+            find_package(capgate 0.1 REQUIRED COMPONENTS gate)
+            add_executable(engine engine.cpp)
+            target_link_libraries(engine PRIVATE capgate::gate)
+            target_link_options(engine PRIVATE -Wl,--build-id)
+            capgate_source_digest(engine)
+        """))
+        (project / "engine.cpp").write_text(textwrap.dedent("""\
+            #include <cstdio>
+
+            #include "reports/gate/digests.h"
+            #include "reports/gate/gate.h"
+
+            int main() {
+              capgate::gate::Subject self;
+              self.build_id = capgate::gate::self_build_id();
+              self.source_digest = capgate::gate::self_source_digest();
+              const auto answer = capgate::gate::check("gate.json", self);
+              std::printf("%zu %zu %s\\n", self.build_id.size(), self.source_digest.size(), answer.sentence.c_str());
+              return answer.open() ? 0 : 2;
+            }
+        """))
+        build = self.folder / "engine-build"
+        for words in (
+            ["cmake", "-S", project, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
+            ["cmake", "--build", build],
+        ):
+            done = subprocess.run(words, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = subprocess.run([build / "engine"], cwd=self.folder, capture_output=True, text=True)
+        self.assertRegex(done.stdout, "^40 64 the gate is closed: there is no report at gate.json; ")
+        self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":
