@@ -1,4 +1,4 @@
-"""What README and CONTRIBUTING say is so: commands and options exist, paths exist, outputs are what capgate prints."""
+"""What README, CONTRIBUTING and the pages for users say is so: commands and options exist, paths exist, outputs are what capgate prints."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 CAPGATE = os.environ["CAPGATE"]
 SOURCE = pathlib.Path(os.environ["CAPGATE_SOURCE"])
 COMMANDS = [name for name in os.environ["CAPGATE_COMMANDS"].split(",") if name]
-PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "docs/ci.md", "docs/lint.md", "docs/settings.md"]
 
 
 def page(name):
