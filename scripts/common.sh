@@ -1,4 +1,10 @@
-# Read by the scripts beside it: where the project is, and nvcc on PATH. Not a program of its own.
+# Read by the scripts beside it: their help, where the project is, and nvcc on PATH. Not a program of its own.
+
+# A script's head comment is its help.
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0"
+  exit 0
+fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
