@@ -75,6 +75,9 @@ Value Interpreter::call(const Node* n) {
   std::vector<Argument> arguments = arguments_of(n, first, f);
   if (s().dead) return {};
   const Api* known = api_of(*f);
+  if (known && known->arguments >= 0 && arguments.size() != static_cast<size_t>(known->arguments))
+    known = tables_.find_prefix(f->name);  // another function of that name
+  if (known && known->is == Is::tensor_part && !makes_tensors(*f)) known = nullptr;
   if ((known && known->is != Is::exchange_mode) || (!known && !f->user)) forget_outputs(*f, arguments);
   Value v;
   if (f->never_returns) {
@@ -94,7 +97,7 @@ Value Interpreter::call(const Node* n) {
       v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
     else if (f->is_defaulted || (f->record && f->spelled == "operator=" && arguments.size() == 1)) {
       // A memberwise assignment.
-      if (!arguments[0].places.empty() && object.size() == 1)
+      if (arguments.size() == 1 && !arguments[0].places.empty() && object.size() == 1)
         copy_tree(arguments[0].places[0], object[0], false);
       v.targets = target_sets_.intern(object);
     } else {

@@ -132,16 +132,24 @@ Value Interpreter::source_value(const Node* at, const std::string& from, const T
   return v;
 }
 
+// What the named fields of a parameter object point to, or of all objects of the array that it is in.
 std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
-                                               const std::vector<std::string>& fields) {
-  std::vector<PathId> found;
-  for (const PathId object : targets(parameters.value))
+                                               const std::vector<std::string>& fields, bool of_all) {
+  std::vector<PathId> found, objects = targets(parameters.value);
+  if (of_all)
+    for (const PathId object : std::vector<PathId>(objects))
+      if (paths_[object].step == Step::element)
+        for (const PathId sibling : paths_[paths_[object].parent].indexed)
+          if (sibling != object) objects.push_back(sibling);
+  for (const PathId object : objects)
     for (const std::string& field : fields) {
       const PathId at = paths_.field(object, program_.intern(field));
       for (const auto& [path, cell] : s().cells())
         if (cell.targets && paths_[path].root == paths_[at].root && paths_.below(path, at))
           for (const PathId p : target_sets_[cell.targets]) found.push_back(p);
     }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
@@ -151,7 +159,7 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   const Argument* src_argument = at_position(a, api.src);
   if (dst_argument) dst = targets(dst_argument->value);
   if (src_argument) src = targets(src_argument->value);
-  if (api.batch) {  // arrays of pointers
+  if (api.batch && api.parameters < 0) {  // arrays of pointers
     const auto through = [&](std::vector<PathId>& list) {
       std::vector<PathId> found;
       for (const PathId p : list) {
@@ -166,8 +174,8 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   }
   int64_t kind = kDefault;
   if (const Argument* parameters = at_position(a, api.parameters)) {
-    dst = field_targets(*parameters, api.dst_fields);
-    src = field_targets(*parameters, api.src_fields);
+    dst = field_targets(*parameters, api.dst_fields, api.batch);
+    src = field_targets(*parameters, api.src_fields, api.batch);
     dst_argument = src_argument = parameters;
     if (!api.kind_field.empty())
       for (const PathId object : targets(parameters->value)) {
@@ -403,6 +411,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       event.callee.resize(event.callee.size() - std::string_view(tail).size());
   if (event.callee == "cudaLaunchKernelEx") event.api_name = "cudaLaunchKernelExC";
   if (api.stream >= 0) event.stream = stream_use(at_position(a, api.stream));
+  if (api.stream_last && api.is == Is::copy && !a.empty()) event.stream = stream_use(&a.back());
   const auto out_places = [&](int position) -> std::vector<PathId> {
     const Argument* given = at_position(a, position);
     if (!given) return {};

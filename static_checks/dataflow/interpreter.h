@@ -213,7 +213,8 @@ class Interpreter {
   StreamUse stream_use(const Argument* stream) const;
   void judge(const CallEvent& event, const Node* at);
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);
-  std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields);
+  std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields,
+                                    bool of_all);
   void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at,
                     const std::string& receiver);
   Value source_value(const Node* at, const std::string& from, const Type* type);
@@ -225,6 +226,9 @@ class Interpreter {
   Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
                const std::vector<PathId>& object, const Node* object_node);
   std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
+  static bool makes_tensors(const Function& function);
+  bool is_mask(const std::vector<PathId>& tensors);
+  bool selects(const Node* index);
   Value tensor(const Api& api, const Node* n, std::vector<Argument>& arguments,
                const std::vector<PathId>& object);
   Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);

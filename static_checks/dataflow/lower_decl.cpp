@@ -49,6 +49,14 @@ bool is_of_a_known_library(const std::string& name) {
   return false;
 }
 
+// What a tensor is made of: what its functions do is known by name, wherever its headers lie.
+bool is_inside_a_tensor(const std::string& name) {
+  for (const char* part :
+       {"at::Tensor", "at::_ops::", "c10::intrusive_ptr", "c10::Scalar", "c10::Device", "c10::impl::"})
+    if (name.starts_with(part)) return true;
+  return false;
+}
+
 uint32_t Lowering::Impl::file_id(CXFile file) {
   if (!file) return 0;
   const auto [it, fresh] = files_.try_emplace(file);
@@ -155,7 +163,8 @@ Record* Lowering::Impl::record_of(CXCursor declaration) {
   it->second = &record;
   record.name = qualified(definition);
   // capgate.h is looked into wherever it is installed: its scopes begin and end regions.
-  record.user = unit_.is_user(definition) || record.name.starts_with("capgate::");
+  record.user =
+      (unit_.is_user(definition) && !is_inside_a_tensor(record.name)) || record.name.starts_with("capgate::");
   record.is_union = definition.kind == CXCursor_UnionDecl;
   record_cursors_[&record] = definition;
   return &record;
@@ -371,7 +380,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
   f.is_lambda = clang_getCursorSemanticParent(cursor).kind == CXCursor_ClassDecl &&
                 spelling_of(clang_getCursorSemanticParent(cursor)).find("(lambda") == 0;
   f.place = place_of(cursor);
-  f.user = unit_.is_user(cursor) || f.name.starts_with("capgate::");
+  f.user = (unit_.is_user(cursor) && !is_inside_a_tensor(f.name)) || f.name.starts_with("capgate::");
   f.foreign = !f.user && !is_of_a_known_library(f.name) && !is_of_the_system(f.place.file);
   f.result = type_of(clang_getCursorResultType(cursor));
   f.is_constructor = cursor.kind == CXCursor_Constructor;

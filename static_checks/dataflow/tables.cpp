@@ -193,6 +193,10 @@ const Api* Tables::find(std::string_view qualified) const {
     }
     if (const auto it = by_name_.find(name); it != by_name_.end()) return it->second;
   }
+  return find_prefix(name);
+}
+
+const Api* Tables::find_prefix(std::string_view name) const {
   for (const Prefix& p : prefixes_)
     if (name.starts_with(p.prefix) &&
         std::none_of(p.except.begin(), p.except.end(), [&](const auto& e) { return name.starts_with(e); }))

@@ -86,6 +86,8 @@ class Tables {
   Result<void> add(const std::string& json, const std::string& where);
   // By qualified name; null when nothing is known of it.
   const Api* find(std::string_view qualified) const;
+  // By the beginning of its name alone.
+  const Api* find_prefix(std::string_view qualified) const;
 
  private:
   struct Prefix {
