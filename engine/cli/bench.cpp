@@ -12,7 +12,7 @@
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/gate_subject.h"
-#include "engine/cli/open_model.h"
+#include "engine/cli/model_source.h"
 #include "engine/cuda/decode_loop.h"
 #include "engine/cuda/status.h"
 #include "kernels/read_bandwidth.h"
@@ -25,7 +25,8 @@ using capgate::Result;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string model, gate, mode;
+  ModelSource source;
+  std::string gate, mode;
   int tokens = 64, context = 16, rows = 1;
 };
 
@@ -91,12 +92,13 @@ double launch_time(cuda::Engine& engine, const cuda::StepGraphs& graphs, int buc
 }
 
 Result<void> bench(const Options& options) {
-  auto model = open_model(options.model);
-  if (!model) return Error{model.error()};
   cuda::EngineOptions size;
   size.rows = options.rows;
   size.prompt_capacity = options.context;
   size.max_positions = options.context + options.tokens;
+  auto model = open_source(options.source, size.rows, size.max_positions, cuda::room_for_weights);
+  if (!model) return Error{model.error()};
+  size.unmade = model->unmade.get();
   if (size.max_positions > model->config.max_positions)
     return Error{fmt::format("{} positions are more than the model's {}", size.max_positions,
                              model->config.max_positions)};
@@ -109,6 +111,7 @@ Result<void> bench(const Options& options) {
   if (!engine) return Error{engine.error()};
   auto bandwidth = read_bandwidth((*engine)->stream());
   if (!bandwidth) return Error{bandwidth.error()};
+  fmt::print("{} layers\n", model->config.num_layers());
   const double bytes = cuda::weight_bytes_per_token(model->config, (*engine)->step().weights);
   fmt::print(
       "weights {:.1f} MiB on the device, state {:.1f} MiB; a token of one row reads {:.2f} MiB of weights\n",
@@ -145,8 +148,7 @@ Result<void> bench(const Options& options) {
 void add_bench(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Time of a token, eager and (with --gate) as a graph.");
-  command->add_option("--model", options->model, "Directory with config.json and safetensors files")
-      ->required();
+  add_model_source(*command, options->source);
   command->add_option("--gate", options->gate, "The report that lets this program replay graphs");
   command
       ->add_option("--mode", options->mode,

@@ -10,7 +10,7 @@
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/gate_subject.h"
-#include "engine/cli/open_model.h"
+#include "engine/cli/model_source.h"
 #include "engine/cuda/decode_loop.h"
 
 namespace dsv4::cli {
@@ -19,24 +19,26 @@ namespace {
 using capgate::Error;
 
 struct Options {
-  std::string model, mode = "full";
+  ModelSource source;
+  std::string mode = "full";
   std::vector<int> buckets = {1};
 };
 
 // Long enough that windows of every kind that fit close, and that the ring of the sliding window turns over.
-constexpr int kPrompt = 5;
+constexpr int kPrompt = 5, kPositions = 64;
 
 capgate::Result<void> trial(const Options& options) {
   if (!capgate_audited()) return Error{"a trial proves something only under capgate audit"};
-  auto model = open_model(options.model);
+  cuda::EngineOptions size;
+  size.rows = *std::ranges::max_element(options.buckets);
+  size.max_positions = kPositions;
+  size.prompt_capacity = kPrompt;
+  auto model = open_source(options.source, size.rows, size.max_positions, cuda::room_for_weights);
   if (!model) return Error{model.error()};
   const ModelConfig& config = model->config;
   declare_subject(options.mode, config);
-
-  cuda::EngineOptions size;
-  size.rows = *std::ranges::max_element(options.buckets);
-  size.max_positions = std::min(config.max_positions, 64);
-  size.prompt_capacity = kPrompt;
+  size.max_positions = std::min(config.max_positions, kPositions);
+  size.unmade = model->unmade.get();
   auto engine = cuda::Engine::create(config, model->weights, size);
   if (!engine) return Error{engine.error()};
   const auto run = [&](const cuda::StepGraphs* graphs, int bucket, int tokens) -> capgate::Result<void> {
@@ -59,7 +61,7 @@ capgate::Result<void> trial(const Options& options) {
   const int tokens = std::max(1, size.max_positions - kPrompt);
   for (const int bucket : options.buckets)
     if (auto ok = run(&*graphs, bucket, tokens); !ok) return ok;
-  fmt::print("captured and replayed:");
+  fmt::print("{} layers; captured and replayed:", config.num_layers());
   for (const int bucket : options.buckets)
     fmt::print(" {} ({} nodes)", cuda::bucket_name(bucket), graphs->nodes(bucket));
   fmt::print("\n");
@@ -72,8 +74,7 @@ void add_trial(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "trial", "Run, capture and replay the decode step of each bucket, to be judged by capgate audit.");
-  command->add_option("--model", options->model, "Directory with config.json and safetensors files")
-      ->required();
+  add_model_source(*command, options->source);
   command->add_option("--mode", options->mode, "full: the whole step as one graph (default)")
       ->check(CLI::IsMember({"full"}));
   command->add_option("--buckets", options->buckets, "Batch sizes, separated by commas (default: 1)")

@@ -6,6 +6,7 @@
 
 #include "engine/cuda/status.h"
 #include "engine/reference/rope_table.h"
+#include "kernels/generate_elements.h"
 
 namespace dsv4::cuda {
 namespace {
@@ -33,7 +34,8 @@ kernels::Format format_of(WeightFormat format) {
 
 class Uploader {
  public:
-  Uploader(DeviceMemory& memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
+  Uploader(DeviceMemory& memory, const UnmadeTensors* unmade, cudaStream_t stream)
+      : memory_(memory), unmade_(unmade), stream_(stream) {}
 
   Matrix matrix(const WeightMatrix& w) { return experts(std::span(&w, 1)).first; }
 
@@ -51,11 +53,8 @@ class Uploader {
       if (all[i].format != w.format || all[i].scale_is_f32 != w.scale_is_f32) mixed_ = true;
       if (mixed_ || data == nullptr) return out;
       const auto n = static_cast<std::int64_t>(i);
-      memory_.fill(data + n * out.data_stride, all[i].data, static_cast<std::size_t>(out.data_stride),
-                   stream_);
-      if (scale != nullptr)
-        memory_.fill(scale + n * out.scale_stride, all[i].scale, static_cast<std::size_t>(out.scale_stride),
-                     stream_);
+      fill(data + n * out.data_stride, all[i].data, out.data_stride);
+      if (scale != nullptr) fill(scale + n * out.scale_stride, all[i].scale, out.scale_stride);
     }
     out.first.data = data;
     out.first.scale = scale;
@@ -82,7 +81,17 @@ class Uploader {
   bool mixed() const { return mixed_; }
 
  private:
+  void fill(std::byte* device, const std::byte* host, std::int64_t size) {
+    const StoredTensor* tensor = unmade_ != nullptr ? unmade_->unmade(host) : nullptr;
+    if (tensor == nullptr)
+      memory_.fill(device, host, static_cast<std::size_t>(size), stream_);
+    else
+      kernels::generate_elements(stream_, element_rule(unmade_->seed(), *tensor), tensor->dtype,
+                                 size / static_cast<std::int64_t>(dtype_size(tensor->dtype)), device);
+  }
+
   DeviceMemory& memory_;
+  const UnmadeTensors* unmade_;
   cudaStream_t stream_;
   bool mixed_ = false;
 };
@@ -136,8 +145,8 @@ double bytes_of(const Matrix& m) {
 }  // namespace
 
 Result<DeviceWeights> upload_weights(const ModelConfig& config, const ModelWeights& weights,
-                                     DeviceMemory& memory, cudaStream_t stream) {
-  Uploader up(memory, stream);
+                                     const UnmadeTensors* unmade, DeviceMemory& memory, cudaStream_t stream) {
+  Uploader up(memory, unmade, stream);
   DeviceWeights out;
   out.embed = up.matrix(weights.embed);
   out.head = up.matrix(weights.head);
@@ -154,6 +163,8 @@ Result<DeviceWeights> upload_weights(const ModelConfig& config, const ModelWeigh
     if (up.mixed()) return Error{fmt::format("layer {} has experts of different formats", i)};
   }
   if (auto ok = memory.state(); !ok) return Error{ok.error()};
+  if (auto ok = done(cudaPeekAtLastError(), "making the weights on the device"); !ok)
+    return Error{ok.error()};
   if (auto ok = done(cudaStreamSynchronize(stream), "copying the weights to the device"); !ok)
     return Error{ok.error()};
   return out;

@@ -7,6 +7,7 @@
 #include "engine/config/model_config.h"
 #include "engine/cuda/device_memory.h"
 #include "engine/weights/model_weights.h"
+#include "engine/weights/unmade_tensors.h"
 #include "kernels/experts.h"
 #include "kernels/matrix.h"
 
@@ -45,9 +46,11 @@ struct DeviceWeights {
   const float* compress_frequencies = nullptr;  // of CSA and HCA layers
 };
 
-// Copies through `stream`; when it returns, the host's weights are no longer needed.
+// Copies through `stream`; when it returns, the host's weights are no longer needed. Matrices that `unmade`
+// (may be null) knows are made on the device instead.
 capgate::Result<DeviceWeights> upload_weights(const ModelConfig& config, const ModelWeights& weights,
-                                              DeviceMemory& memory, cudaStream_t stream);
+                                              const UnmadeTensors* unmade, DeviceMemory& memory,
+                                              cudaStream_t stream);
 
 // Bytes of weights that one token of one row reads: every matrix once, of the experts the chosen ones.
 double weight_bytes_per_token(const ModelConfig& config, const DeviceWeights& weights);

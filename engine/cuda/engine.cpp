@@ -42,6 +42,14 @@ Result<void> device_ready() {
   return {};
 }
 
+Result<std::uint64_t> room_for_weights() {
+  constexpr std::uint64_t kLeftFree = std::uint64_t{5} << 30;
+  if (auto ok = device_ready(); !ok) return Error{ok.error()};
+  std::size_t free = 0, total = 0;
+  if (auto ok = done(cudaMemGetInfo(&free, &total), "asking for free memory"); !ok) return Error{ok.error()};
+  return free > kLeftFree ? free - kLeftFree : 0;
+}
+
 Result<std::unique_ptr<Engine>> Engine::create(const ModelConfig& config, const ModelWeights& weights,
                                                const EngineOptions& options) {
   if (auto ok = device_ready(); !ok) return Error{ok.error()};
@@ -67,7 +75,7 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
   step_.rows = options.rows;
   step_.max_positions = options.max_positions;
   step_.prompt_capacity = std::max(1, options.prompt_capacity);
-  auto uploaded = upload_weights(config, weights, weight_memory_, stream_);
+  auto uploaded = upload_weights(config, weights, options.unmade, weight_memory_, stream_);
   if (!uploaded) return Error{uploaded.error()};
   step_.weights = std::move(*uploaded);
   make_state(options);

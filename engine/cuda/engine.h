@@ -14,7 +14,8 @@ struct EngineOptions {
   int rows = 1;
   int max_positions = 1;
   int prompt_capacity = 1;
-  bool recording = false;  // room for copies of every component, and for forced choices
+  const UnmadeTensors* unmade = nullptr;  // of weights that are to be made on the device
+  bool recording = false;                 // room for copies of every component, and for forced choices
 };
 
 class Engine {
@@ -51,5 +52,9 @@ class Engine {
 
 // "no CUDA device" and the like, or nothing wrong.
 capgate::Result<void> device_ready();
+
+// Bytes of the current device that weights and state may take: what is free, less what a benchmark's own
+// buffers, the graphs and the driver need.
+capgate::Result<std::uint64_t> room_for_weights();
 
 }  // namespace dsv4::cuda

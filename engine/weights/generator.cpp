@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/checkpoint/number_formats.h"
 #include "engine/weights/weight_matrix.h"
 
 namespace dsv4 {
@@ -109,42 +108,38 @@ std::vector<StoredTensor> stored_tensors(const ModelConfig& config, Storage stor
   return out;
 }
 
+ElementRule element_rule(std::uint64_t seed, const StoredTensor& tensor) {
+  const TensorSpec& spec = tensor.of;
+  return {tensor_key(seed, tensor.name), normal_scale(moments(spec.role, spec.cols)),
+          tensor.is_scale ? scale_base(spec.role, spec.cols) : std::uint8_t{0}};
+}
+
 void generate_rows(const ModelConfig& config, std::uint64_t seed, const StoredTensor& tensor,
                    std::int64_t first_row, std::int64_t rows, std::span<std::byte> out) {
   const TensorSpec& spec = tensor.of;
-  const std::uint64_t key = tensor_key(seed, tensor.name);
   if (spec.role == TensorRole::kHashTable) {
     for (std::int64_t r = 0; r < rows; ++r)
-      generate_hash_row(key, first_row + r, static_cast<int>(spec.cols), config.num_experts, out,
-                        static_cast<std::size_t>(r * spec.cols));
+      generate_hash_row(tensor_key(seed, tensor.name), first_row + r, static_cast<int>(spec.cols),
+                        config.num_experts, out, static_cast<std::size_t>(r * spec.cols));
     return;
   }
-  const std::int64_t stored_cols = tensor.shape.back();
-  const std::int64_t first = first_row * stored_cols, count = rows * stored_cols;
-  const NormalScale scale = normal_scale(moments(spec.role, spec.cols));
-  const std::uint8_t base = tensor.is_scale ? scale_base(spec.role, spec.cols) : std::uint8_t{0};
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const auto index = static_cast<std::uint64_t>(first + i);
-    switch (tensor.dtype) {
-      case DType::kF8E8m0:
-        store(out, at, static_cast<std::uint8_t>(base + (element_bits(key, index) & 1)));
-        break;
-      case DType::kF8E4m3:
-        store(out, at, fp8_code(element_bits(key, index)));
-        break;
-      case DType::kI8:
-        store(out, at,
-              static_cast<std::uint8_t>(fp4_code(element_bits(key, 2 * index)) |
-                                        fp4_code(element_bits(key, 2 * index + 1)) << 4));
-        break;
-      case DType::kBf16:
-        store(out, at, encode_bf16(normal_value(element_bits(key, index), scale)));
-        break;
-      default:
-        store(out, at, normal_value(element_bits(key, index), scale));
-        break;
-    }
+  const ElementRule rule = element_rule(seed, tensor);
+  const std::int64_t first = first_row * tensor.shape.back(), count = rows * tensor.shape.back();
+  const auto fill = [&](const auto& element) {
+    for (std::int64_t i = 0; i < count; ++i)
+      store(out, static_cast<std::size_t>(i), element(rule, static_cast<std::uint64_t>(first + i)));
+  };
+  switch (tensor.dtype) {
+    case DType::kF8E8m0:
+      return fill(e8m0_element);
+    case DType::kF8E4m3:
+      return fill(fp8_element);
+    case DType::kI8:
+      return fill(fp4_pair_element);
+    case DType::kBf16:
+      return fill(bf16_element);
+    default:
+      return fill(f32_element);
   }
 }
 

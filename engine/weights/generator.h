@@ -24,6 +24,7 @@
 // initialisation: sinks, biases, norms, mixers and tables all matter to the result.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -86,6 +87,39 @@ DSV4_HOST_DEVICE constexpr std::uint8_t fp4_code(std::uint64_t bits) {
   return static_cast<std::uint8_t>(bits & 15);
 }
 
+// How the elements of one stored tensor follow from their row-major index in it: the one place that host and
+// device share.
+struct ElementRule {
+  std::uint64_t key;
+  NormalScale scale;
+  std::uint8_t scale_base;  // of block scales
+};
+
+DSV4_HOST_DEVICE constexpr float f32_element(const ElementRule& r, std::uint64_t index) {
+  return normal_value(element_bits(r.key, index), r.scale);
+}
+// Rounded to nearest, ties to even.
+DSV4_HOST_DEVICE inline std::uint16_t bf16_element(const ElementRule& r, std::uint64_t index) {
+  const float value = f32_element(r, index);
+#ifdef __CUDA_ARCH__
+  const std::uint32_t bits = __float_as_uint(value);
+#else
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+#endif
+  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+DSV4_HOST_DEVICE constexpr std::uint8_t fp8_element(const ElementRule& r, std::uint64_t index) {
+  return fp8_code(element_bits(r.key, index));
+}
+// Two codes, of elements 2 * index and 2 * index + 1.
+DSV4_HOST_DEVICE constexpr std::uint8_t fp4_pair_element(const ElementRule& r, std::uint64_t index) {
+  return static_cast<std::uint8_t>(fp4_code(element_bits(r.key, 2 * index)) |
+                                   fp4_code(element_bits(r.key, 2 * index + 1)) << 4);
+}
+DSV4_HOST_DEVICE constexpr std::uint8_t e8m0_element(const ElementRule& r, std::uint64_t index) {
+  return static_cast<std::uint8_t>(r.scale_base + (element_bits(r.key, index) & 1));
+}
+
 struct Moments {
   double mean, std;
 };
@@ -113,6 +147,9 @@ struct StoredTensor {
 // A model's tensors in order, each scale after its codes. With Storage::kCheckpoint the row lengths of routed
 // experts must be multiples of 32.
 std::vector<StoredTensor> stored_tensors(const ModelConfig& config, Storage storage);
+
+// Of any tensor but a hash table.
+ElementRule element_rule(std::uint64_t seed, const StoredTensor& tensor);
 
 // Bytes [first_row, first_row + rows) of the tensor into `out` (rows * bytes of a row).
 void generate_rows(const ModelConfig& config, std::uint64_t seed, const StoredTensor& tensor,

@@ -104,6 +104,17 @@ refused "cannot be written" compare --prompt-ids 1 --write-dump "$dir/none/dump"
 expect 2 "$dsv4" compare --golden x --model y
 expect 2 "$dsv4" verify
 
+# Shapes whose weights are made on the device.
+if "$dsv4" bench --help >/dev/null; then
+  refused "the flash shape has 43 layers, not 44" "$dsv4" bench --shape flash --layers 44
+  refused '--layers is a number or fit, not "many"' "$dsv4" bench --shape flash --layers many
+  refused "more than the model's 4096" "$dsv4" bench --shape tiny --context 4096
+  refused "mode full needs --gate" "$dsv4" bench --shape tiny --mode full
+  expect 2 "$dsv4" bench
+  expect 2 "$dsv4" bench --shape tiny --model "$dir/a"
+  expect 2 "$dsv4" bench --model "$dir/a" --layers 2
+fi
+
 # Text: a tokenizer whose tokens are the 256 bytes.
 refused "a/tokenizer.json: cannot be read; a prompt of text needs the model's tokenizer.json" \
   "$dsv4" generate --model "$dir/a" --prompt text --max-tokens 1

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sodium.h>
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -13,6 +16,7 @@
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_shapes.h"
 #include "engine/weights/model_weights.h"
+#include "engine/weights/unmade_tensors.h"
 
 namespace dsv4 {
 namespace {
@@ -68,6 +72,67 @@ TEST(Generator, AnyRowsCanBeMadeAlone) {
           std::equal(one.begin(), one.end(), whole.begin() + row * static_cast<std::ptrdiff_t>(row_bytes)))
           << tensor.name;
     }
+}
+
+// What a device makes element by element is what the host writes row by row.
+TEST(Generator, ElementsAreThoseOfRows) {
+  const ModelConfig config = *model_shape("tiny");
+  int kinds = 0;
+  std::set<DType> seen;
+  for (const Storage storage : {Storage::kF32, Storage::kCheckpoint})
+    for (const auto& tensor : stored_tensors(config, storage)) {
+      if (tensor.of.role == TensorRole::kHashTable || tensor.shape.size() < 2 ||
+          !seen.insert(tensor.dtype).second)
+        continue;
+      ++kinds;
+      std::vector<std::byte> rows(tensor.bytes());
+      generate_rows(config, 11, tensor, 0, tensor.shape[0], rows);
+      const ElementRule rule = element_rule(11, tensor);
+      const std::size_t size = dtype_size(tensor.dtype);
+      for (std::size_t i = 0; i < rows.size() / size; ++i) {
+        std::uint32_t made = 0, written = 0;
+        std::memcpy(&written, rows.data() + i * size, size);
+        if (tensor.dtype == DType::kF32) made = std::bit_cast<std::uint32_t>(f32_element(rule, i));
+        if (tensor.dtype == DType::kBf16) made = bf16_element(rule, i);
+        if (tensor.dtype == DType::kF8E4m3) made = fp8_element(rule, i);
+        if (tensor.dtype == DType::kF8E8m0) made = e8m0_element(rule, i);
+        if (tensor.dtype == DType::kI8) made = fp4_pair_element(rule, i);
+        ASSERT_EQ(made, written) << tensor.name << " " << i;
+      }
+    }
+  EXPECT_EQ(kinds, 5);
+}
+
+TEST(Generator, UnmadeTensorsBindWithoutTheirMemory) {
+  const ModelConfig config = truncated(*model_shape("flash"), 4);
+  const UnmadeTensors unmade(config, 3, Storage::kCheckpoint);
+  const auto weights = bind_weights(config, unmade);
+  ASSERT_TRUE(weights.ok()) << weights.error();
+  const LayerWeights& layer = weights->layers[2];
+  const auto named = [&](const std::byte* data) {
+    const StoredTensor* tensor = unmade.unmade(data);
+    return tensor == nullptr ? "" : tensor->name;
+  };
+  EXPECT_EQ(named(weights->head.data), "head.weight");
+  EXPECT_EQ(named(layer.wq_b.data), "layers.2.attn.wq_b.weight");
+  EXPECT_EQ(named(layer.wq_b.scale), "layers.2.attn.wq_b.scale");
+  EXPECT_EQ(named(layer.experts[255].w2.scale), "layers.2.ffn.experts.255.w2.scale");
+  EXPECT_EQ(named(layer.attn_hc.fn.data), "layers.2.hc_attn_fn");
+  // What the host reads is there, and what random-checkpoint would write.
+  std::map<std::string, StoredTensor> stored;
+  for (auto& tensor : stored_tensors(config, Storage::kCheckpoint)) stored.emplace(tensor.name, tensor);
+  const auto made = [&](const char* name, const std::byte* data) {
+    ASSERT_EQ(named(data), "") << name;
+    const StoredTensor& tensor = stored.at(name);
+    std::vector<std::byte> bytes(tensor.bytes());
+    generate_rows(config, 3, tensor, 0, tensor.shape.size() == 1 ? 1 : tensor.shape[0], bytes);
+    EXPECT_EQ(std::memcmp(bytes.data(), data, bytes.size()), 0) << name;
+  };
+  made("layers.2.attn_norm.weight", layer.attn_norm.data);
+  made("layers.2.attn.attn_sink", layer.attn_sink.data);
+  made("layers.2.attn.compressor.ape", layer.compressor.ape.data);
+  made("layers.3.ffn.gate.bias", weights->layers[3].gate_bias.data);
+  made("layers.2.ffn.gate.tid2eid", layer.tid2eid.data);
 }
 
 TEST(Generator, SeedsAndTensorsDiffer) {

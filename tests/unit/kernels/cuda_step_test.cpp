@@ -10,6 +10,7 @@
 #include "engine/reference/model.h"
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_shapes.h"
+#include "engine/weights/unmade_tensors.h"
 #include "tests/unit/kernels/device_fixture.h"
 
 namespace dsv4 {
@@ -98,6 +99,28 @@ TEST_F(CudaStep, LogitsAreTheReferencesInEveryStorage) {
     }
     RecordProperty(storage == Storage::kF32 ? "float32" : "checkpoint", std::to_string(worst));
     EXPECT_LT(worst, 1e-4) << (storage == Storage::kF32 ? "float32" : "checkpoint");
+  }
+}
+
+// Weights made on the device are those that the host would have copied there.
+TEST_F(CudaStep, WeightsMadeOnTheDeviceGiveTheSameLogits) {
+  for (const Storage storage : {Storage::kF32, Storage::kCheckpoint}) {
+    const Generated g = generated(storage);
+    const UnmadeTensors unmade(g.config, 77, storage);
+    const auto bound = bind_weights(g.config, unmade);
+    ASSERT_TRUE(bound.ok()) << bound.error();
+    cuda::EngineOptions options;
+    options.max_positions = 64;
+    options.prompt_capacity = 64;
+    auto copied = cuda::Engine::create(g.config, g.weights, options);
+    options.unmade = &unmade;
+    auto made = cuda::Engine::create(g.config, *bound, options);
+    ASSERT_TRUE(copied.ok() && made.ok());
+    ASSERT_TRUE((*copied)->poison().ok() && (*made)->poison().ok());
+    const std::vector<cuda::Request> requests = {request(g, 20, 40, 6)};
+    EXPECT_EQ(tokens(**copied, nullptr, requests, 1), tokens(**made, nullptr, requests, 1));
+    const auto a = logits(**copied), b = logits(**made);
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0);
   }
 }
 

@@ -1,12 +1,16 @@
 // Embedding, GEMV and experts in every weight format, against double on the dequantised weights.
 #include <array>
 #include <limits>
+#include <set>
 
 #include "engine/reference/linear.h"
 #include "engine/reference/moe.h"
+#include "engine/weights/generator.h"
+#include "engine/weights/model_shapes.h"
 #include "kernels/embedding.h"
 #include "kernels/experts.h"
 #include "kernels/gemv.h"
+#include "kernels/generate_elements.h"
 #include "tests/unit/kernels/device_fixture.h"
 
 namespace dsv4 {
@@ -217,6 +221,28 @@ TEST_F(MatrixKernels, ExpertsOfEveryFormat) {
     EXPECT_LT(distance(read(routed, kBatch * kD), wanted_routed), 1e-5) << static_cast<int>(kind.format);
     EXPECT_LT(distance(read(out, kBatch * kD), wanted), 1e-5) << static_cast<int>(kind.format);
   }
+}
+
+// Every kind of element, at lengths that are no whole number of blocks: the host's bits and nothing beyond.
+TEST_F(MatrixKernels, GeneratedElementsAreTheHostsBitForBit) {
+  const ModelConfig config = *model_shape("tiny");
+  std::set<DType> seen;
+  for (const Storage storage : {Storage::kF32, Storage::kCheckpoint})
+    for (const auto& tensor : stored_tensors(config, storage)) {
+      if (tensor.of.role == TensorRole::kHashTable || tensor.shape.size() < 2) continue;
+      seen.insert(tensor.dtype);
+      std::vector<std::byte> wanted(tensor.bytes());
+      generate_rows(config, 5, tensor, 0, tensor.shape[0], wanted);
+      const auto size = static_cast<std::int64_t>(dtype_size(tensor.dtype));
+      const std::int64_t count = static_cast<std::int64_t>(wanted.size()) / size - 1;
+      auto* device = poisoned<std::byte>(static_cast<std::int64_t>(wanted.size()));
+      kernels::generate_elements(stream_, element_rule(5, tensor), tensor.dtype, count, device);
+      const auto got = read(device, static_cast<std::int64_t>(wanted.size()));
+      const auto made = static_cast<std::size_t>(count * size);
+      ASSERT_EQ(std::memcmp(got.data(), wanted.data(), made), 0) << tensor.name;
+      for (std::size_t i = made; i < got.size(); ++i) ASSERT_EQ(got[i], std::byte{0xFF}) << tensor.name;
+    }
+  EXPECT_EQ(seen.size(), 5u);
 }
 
 }  // namespace
