@@ -24,7 +24,7 @@ void register_show(CLI::App& app, int& exit_code) {
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")->required();
   command->add_flag("--all", options->all, "Notes and suppressed faults in full, stacks unfolded");
   command->callback([options, &exit_code] {
-    const auto read = reports::read_report(options->report);
+    const auto read = reports::read_report_alone(options->report);
     const auto settings = reports::find_settings(".");
     if (!read || !settings) {
       complain(!read ? read.error() : settings.error());
@@ -36,8 +36,8 @@ void register_show(CLI::App& app, int& exit_code) {
     view.width = reports::terminal_width(STDOUT_FILENO);
     view.all = options->all;
     view.frames = settings->frames;
-    const std::string text = reports::render_terminal(read->report, view);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    reports::render_terminal(*read, view,
+                             [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
     exit_code = kExitPass;
   });
 }

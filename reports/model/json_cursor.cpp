@@ -27,7 +27,7 @@ std::string_view found(const Cursor::Json& value) {
 }  // namespace
 
 std::string Cursor::path() const {
-  if (!parent_) return "";
+  if (!parent_) return std::string(where_);
   const std::string above = parent_->path();
   if (key_.data() == nullptr) return above + "[" + std::to_string(index_) + "]";
   return above.empty() ? std::string(key_) : above + "." + std::string(key_);

@@ -19,7 +19,9 @@ class Cursor {
  public:
   using Json = nlohmann::ordered_json;
 
-  Cursor(const Json& value, std::string& error) : value_(value), error_(error) {}
+  // where: the value's path, when it was cut out of a larger one; outlives the cursor.
+  Cursor(const Json& value, std::string& error, std::string_view where = {})
+      : value_(value), error_(error), where_(where) {}
 
   bool failed() const { return !error_.empty(); }
   // Records that this place holds something else than `expected`.
@@ -127,6 +129,7 @@ class Cursor {
 
   const Json& value_;
   std::string& error_;
+  std::string_view where_;
   const Cursor* parent_ = nullptr;
   std::string_view key_;
   size_t index_ = 0;

@@ -172,7 +172,46 @@ void read(const Cursor& at, Violation& out) {
   at.get("baseline", out.baseline);
 }
 
-void read(const Cursor& at, Report& out) {
+// The violations are read while the text is: each is taken out of the JSON as soon as it is whole, so that a
+// report of a hundred thousand of them is never in memory as JSON.
+class TakenOut {
+ public:
+  using Json = Cursor::Json;
+  using Event = Json::parse_event_t;
+
+  // What nlohmann's parser asks: false to drop the value.
+  bool keeps(int depth, Event event, const Json& value) {
+    if (depth == 1) {
+      if (event == Event::key) named_ = value.get_ref<const std::string&>() == "violations";
+      if (event == Event::array_start && named_) *this = TakenOut(true);
+      if (event == Event::array_end) inside_ = false;
+      return true;
+    }
+    const bool item = inside_ && depth == 2 &&
+                      (event == Event::object_end || event == Event::array_end || event == Event::value);
+    if (!item) return true;
+    const std::string where = "violations[" + std::to_string(seen_++) + "]";
+    const Cursor at(value, error_, where);
+    if (!at.failed() && at.expect_object()) read(at, violations_.emplace_back());
+    return event != Event::object_end;
+  }
+
+  // The first thing that was wrong in them, or empty.
+  const std::string& error() const { return error_; }
+  std::vector<Violation> take() { return std::move(violations_); }
+
+  TakenOut() = default;
+
+ private:
+  explicit TakenOut(bool inside) : inside_(inside) {}
+
+  bool named_ = false, inside_ = false;
+  size_t seen_ = 0;
+  std::vector<Violation> violations_;
+  std::string error_;
+};
+
+void read_before_violations(const Cursor& at, Report& out) {
   at.object("tool", [&](const Cursor& tool) {
     tool.get("name", out.tool.name);
     tool.get("version", out.tool.version);
@@ -191,7 +230,9 @@ void read(const Cursor& at, Report& out) {
   at.object("coverage", [&](const Cursor& coverage) { read(coverage, out.coverage); });
   at.get("metrics", out.metrics);
   at.list("captures", out.captures, [](const Cursor& item, Capture& to) { read(item, to); });
-  at.list("violations", out.violations, [](const Cursor& item, Violation& to) { read(item, to); });
+}
+
+void read_summary(const Cursor& at, Report& out) {
   at.object("summary", [&](const Cursor& summary) {
     summary.get("errors", out.summary.errors);
     summary.get("warnings", out.summary.warnings);
@@ -213,16 +254,17 @@ Error at_byte(std::string_view text, std::string_view source_name, size_t byte) 
                ": not JSON: unexpected text"};
 }
 
-Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view source_name) {
+Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view source_name,
+                                     TakenOut* taken_out = nullptr) {
   using Event = nlohmann::ordered_json::parse_event_t;
   const std::string source(source_name);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{source + ": is empty; a report was expected"};
   try {
-    return nlohmann::ordered_json::parse(text.begin(), text.end(), [](int depth, Event event, auto&) {
+    return nlohmann::ordered_json::parse(text.begin(), text.end(), [&](int depth, Event event, auto& value) {
       const bool opens = event == Event::object_start || event == Event::array_start;
       if (opens && depth >= kDeepest) throw TooDeep{};
-      return true;
+      return taken_out == nullptr || taken_out->keeps(depth, event, value);
     });
   } catch (const TooDeep&) {
     return Error{source + ": nested over " + std::to_string(kDeepest) + " levels; this is no report"};
@@ -245,7 +287,8 @@ std::optional<std::string> schema_of(std::string_view text) {
 
 Result<Report> from_json(std::string_view text, std::string_view source_name) {
   const std::string source(source_name);
-  const auto json = parse(text, source_name);
+  TakenOut violations;
+  const auto json = parse(text, source_name, &violations);
   if (!json) return Error{json.error()};
   const auto& parsed = *json;
   if (!parsed.is_object()) return Error{source + ": expected an object with the key \"schema\""};
@@ -257,7 +300,12 @@ Result<Report> from_json(std::string_view text, std::string_view source_name) {
                  "\"; this capgate reads " + kSchema};
   Report report;
   std::string error;
-  read(Cursor(parsed, error), report);
+  const Cursor root(parsed, error);
+  read_before_violations(root, report);
+  if (error.empty()) error = violations.error();
+  root.list("violations", report.violations, [](const Cursor&, Violation&) {});  // that there is such a list
+  report.violations = violations.take();
+  read_summary(root, report);
   if (!error.empty()) return Error{source + ": " + error};
   return report;
 }

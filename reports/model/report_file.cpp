@@ -22,6 +22,10 @@ Error errno_error(const std::string& path, const char* what) {
   return Error{fmt::format("{}: {}: {}", path, what, std::strerror(errno))};
 }
 
+std::string source_name(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t done = ::write(fd, text.data(), text.size());
@@ -46,7 +50,7 @@ bool written_in_place(const std::string& path) {
 
 Result<std::string> read_text(const std::string& path) {
   const bool standard = path == "-";
-  const std::string shown = standard ? "standard input" : path;
+  const std::string shown = source_name(path);
   std::error_code ec;
   if (!standard && std::filesystem::is_directory(path, ec))
     return Error{fmt::format("{}: is a directory, not a file", path)};
@@ -108,9 +112,15 @@ Result<void> write_text(const std::string& text, const std::string& path) {
 Result<ReadReport> read_report(const std::string& path) {
   auto text = read_text(path);
   if (!text) return Error{text.error()};
-  auto report = from_json(*text, path == "-" ? "standard input" : path);
+  auto report = from_json(*text, source_name(path));
   if (!report) return Error{report.error()};
   return ReadReport{std::move(*report), sha256_hex(*text)};
+}
+
+Result<Report> read_report_alone(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return Error{text.error()};
+  return from_json(*text, source_name(path));
 }
 
 Result<void> write_report(const Report& report, const std::string& path) {

@@ -16,6 +16,9 @@ struct ReadReport {
 // "-" reads standard input.
 Result<ReadReport> read_report(const std::string& path);
 
+// Without the digest, for who only looks at it.
+Result<Report> read_report_alone(const std::string& path);
+
 // A reader sees the old file or the new one, never half of one. "-" writes to standard output.
 Result<void> write_report(const Report& report, const std::string& path);
 

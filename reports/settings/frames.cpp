@@ -35,19 +35,40 @@ constexpr std::array<std::string_view, 75> kNotUser{
     // capgate's own Python file
     "*/capgate.py", "capgate.py"};
 
+// What of a frame a pattern is compared with.
+enum class Compared { module, file, function };
+
+constexpr Compared compared_with(std::string_view pattern) {
+  const bool path = pattern.find('/') != std::string_view::npos;
+  const bool library = pattern.find(".so") != std::string_view::npos || pattern.starts_with("lib");
+  if (library && !path) return Compared::module;
+  if (path || pattern.starts_with('<') || pattern.ends_with(".py") ||
+      pattern.find(".cudafe1.") != std::string_view::npos)
+    return Compared::file;
+  return Compared::function;
+}
+
+constexpr auto kNotUserCompared = [] {
+  std::array<Compared, kNotUser.size()> all{};
+  for (size_t i = 0; i < all.size(); ++i) all[i] = compared_with(kNotUser[i]);
+  return all;
+}();
+
 std::string_view base_name(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-bool matches(std::string_view pattern, const Frame& frame) {
-  const bool library = pattern.find(".so") != std::string_view::npos || pattern.starts_with("lib");
-  if (library && pattern.find('/') == std::string_view::npos)
-    return glob_match(pattern, frame.module) || glob_match(pattern, base_name(frame.module));
-  if (pattern.find('/') != std::string_view::npos || pattern.starts_with('<') || pattern.ends_with(".py") ||
-      pattern.find(".cudafe1.") != std::string_view::npos)
-    return glob_match(pattern, frame.file) || glob_match(pattern, frame.module);
-  return glob_match(pattern, frame.function);
+bool matches(std::string_view pattern, Compared compared, const Frame& frame) {
+  switch (compared) {
+    case Compared::module:
+      return glob_match(pattern, frame.module) || glob_match(pattern, base_name(frame.module));
+    case Compared::file:
+      return glob_match(pattern, frame.file) || glob_match(pattern, frame.module);
+    case Compared::function:
+      return glob_match(pattern, frame.function);
+  }
+  return false;
 }
 
 bool in_package(std::string_view file) {
@@ -111,18 +132,20 @@ std::span<const std::string_view> built_in_not_user() {
 
 bool is_user_frame(const Frame& frame, const FrameSettings& settings) {
   const auto listed = [&](const auto& list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](std::string_view pattern) { return matches(pattern, frame); });
+    return std::any_of(list.begin(), list.end(), [&](std::string_view pattern) {
+      return matches(pattern, compared_with(pattern), frame);
+    });
   };
   if (listed(settings.user)) return true;
   if (listed(settings.not_user)) return false;
   if (is_static_cuda(frame) || (frame.language != "python" && is_interpreter(frame))) return false;
-  return std::none_of(kNotUser.begin(), kNotUser.end(), [&](std::string_view pattern) {
+  for (size_t i = 0; i < kNotUser.size(); ++i) {
     // The standard library lives beside the packages: what is a package's is judged by the package's own
     // pattern.
-    if (pattern == "*/lib/python3*/*.py" && in_package(frame.file)) return false;
-    return matches(pattern, frame);
-  });
+    if (kNotUser[i] == "*/lib/python3*/*.py" && in_package(frame.file)) continue;
+    if (matches(kNotUser[i], kNotUserCompared[i], frame)) return false;
+  }
+  return true;
 }
 
 std::optional<PickedFrame> pick_location(std::span<const Frame> frames, const FrameSettings& settings,

@@ -55,20 +55,26 @@ int terminal_width(int fd) {
 }
 
 std::string render_terminal(const Report& report, const TerminalOptions& options) {
-  std::string out = render_headline(report, options);
-  if (const std::string text = reasons(report, options); !text.empty()) out += "\n" + text;
+  std::string out;
+  render_terminal(report, options, [&](std::string_view text) { out += text; });
+  return out;
+}
+
+void render_terminal(const Report& report, const TerminalOptions& options,
+                     const std::function<void(std::string_view)>& print) {
+  print(render_headline(report, options));
+  if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
   std::set<std::string> explained;
   bool after_short = false;
   for (const auto& violation : report.violations) {
     const bool brief = !options.all && (violation.suppressed || violation.severity == Severity::note);
-    if (!brief || !after_short) out += "\n";
-    out += brief ? short_fault(report, violation, options) : fault(report, violation, options, explained);
+    if (!brief || !after_short) print("\n");
+    print(brief ? short_fault(report, violation, options) : fault(report, violation, options, explained));
     after_short = brief;
   }
   if (const std::string text = metrics(report); !text.empty())
-    out += "\n" + wrap("metrics: " + text, 0, options.width);
-  out += "\n" + last_line(report);
-  return out;
+    print("\n" + wrap("metrics: " + text, 0, options.width));
+  print("\n" + last_line(report));
 }
 
 }  // namespace capgate::reports

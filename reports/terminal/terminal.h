@@ -2,7 +2,9 @@
 // then each fault once.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/report.h"
@@ -22,6 +24,10 @@ int terminal_width(int fd);
 
 // Ends with a newline. Control characters in the report's texts are shown as '?'.
 std::string render_terminal(const Report& report, const TerminalOptions& options);
+
+// The same, a piece at a time: all of a report's faults together may be larger than the report.
+void render_terminal(const Report& report, const TerminalOptions& options,
+                     const std::function<void(std::string_view)>& print);
 
 // The first three lines alone: what audit and lint print when the whole report is not wanted.
 std::string render_headline(const Report& report, const TerminalOptions& options);

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -99,6 +100,29 @@ class Commands(unittest.TestCase):
 
     def test_an_endless_file_is_not_read_to_the_end(self):
         self.expect_sentence(run("show", "/dev/zero"), "/dev/zero: is larger than 1024 MiB")
+
+    def peak_bytes(self, *words):
+        """The most memory that the command had at once."""
+        with open(self.here / "out", "wb") as out:
+            process = subprocess.Popen([CAPGATE, *map(str, words)], stdout=out)
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss * 1024
+
+    def test_a_large_report_is_never_in_memory_as_json(self):
+        if b"__asan_init" in pathlib.Path(CAPGATE).read_bytes() or b"__tsan_init" in pathlib.Path(CAPGATE).read_bytes():
+            self.skipTest("a sanitizer keeps what is freed")
+        report = json.loads((GOLDEN / "failed_run.json").read_text(encoding="utf-8"))
+        fault = max(report["violations"], key=lambda fault: len(json.dumps(fault)))
+        small, large = self.here / "small.json", self.here / "large.json"
+        small.write_text(json.dumps(report), encoding="utf-8")
+        size = len(json.dumps(fault, indent=1))
+        report["violations"] = [dict(fault, id=f"{i:016x}") for i in range((24 << 20) // size)]
+        large.write_text(json.dumps(report, indent=1), encoding="utf-8")
+        added = self.peak_bytes("show", large) - self.peak_bytes("show", small)
+        # The text once and the report once, whose texts are what the file mostly is; as JSON it takes five times that.
+        self.assertLess(added, 3.5 * large.stat().st_size)
 
     def test_merge_writes_data_to_stdout_and_words_to_stderr(self):
         code, out, err = run("merge", GOLDEN / "clean_run.json", GOLDEN / "clean_sources.json")

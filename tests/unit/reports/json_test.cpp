@@ -23,12 +23,15 @@ std::string error_of(std::string_view text) {
 }
 
 // The report's text with one thing in it replaced; the thing must be there.
-std::string edited(const Report& report, const std::string& from, const std::string& to) {
-  std::string text = to_json(report);
+std::string edited(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   if (at != std::string::npos) text.replace(at, from.size(), to);
   return text;
+}
+
+std::string edited(const Report& report, const std::string& from, const std::string& to) {
+  return edited(to_json(report), from, to);
 }
 
 // The line of the first fault's location, which no frame shares.
@@ -117,6 +120,27 @@ TEST(Json, NamesThePathOfWhatIsWrong) {
             "M.json: reasons[0]: expected an object, found a number");
   EXPECT_EQ(error_of(edited(clean_run(), "[[1,2]]", "[[1]]")),
             "M.json: captures[0].edges[0]: expected a pair of node ids, found a list");
+}
+
+// Violations are read as they come by, and still told of in their place.
+TEST(Json, NamesWhatIsWrongInViolationsInTheirTurn) {
+  const auto with = [](const std::string& violations) {
+    return edited(clean_run(), "\"violations\": []", "\"violations\": " + violations);
+  };
+  EXPECT_EQ(error_of(with("[3]")), "M.json: violations[0]: expected an object, found a number");
+  EXPECT_EQ(error_of(with("[[{}]]")), "M.json: violations[0]: expected an object, found a list");
+  EXPECT_EQ(error_of(with("{}")), "M.json: violations: expected a list, found an object");
+  EXPECT_EQ(error_of(with("{\"a\": [{}]}")), "M.json: violations: expected a list, found an object");
+  EXPECT_EQ(error_of(with("null")), "M.json: violations: expected a list, found null");
+  EXPECT_EQ(error_of(with("[{}], \"violations\": []")), "") << "the last of two equal keys holds";
+  EXPECT_EQ(error_of(with("[], \"violations\": [{}]")), "M.json: violations[0]: the key \"id\" is missing");
+  EXPECT_EQ(error_of(edited(failed_run(), "\"violations\":", "\"violation\":")),
+            "M.json: the key \"violations\" is missing");
+  // The verdict stands before the violations, the summary behind them.
+  EXPECT_EQ(error_of(edited(with("[{}]"), "\"verdict\": \"pass\"", "\"verdict\": \"maybe\"")),
+            "M.json: verdict: \"maybe\" is none of pass, fail, inconclusive");
+  EXPECT_EQ(error_of(edited(with("[{}]"), "\"by_rule\":", "\"by\":")),
+            "M.json: violations[0]: the key \"id\" is missing");
 }
 
 TEST(Json, RefusesNumbersOutOfRange) {
