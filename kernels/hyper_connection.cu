@@ -35,45 +35,147 @@ __device__ void sinkhorn(float* comb, int n, int iterations, float eps) {
   __syncwarp();
 }
 
+// Divides each line of the matrix by its sum: a row has step 1, a column step N.
+template <int N, bool kColumns>
+__device__ void divide_by_sums(float (&comb)[N * N], float eps) {
+#pragma unroll
+  for (int line = 0; line < N; ++line) {
+    const int start = kColumns ? line : line * N, step = kColumns ? N : 1;
+    float sum = eps;
+#pragma unroll
+    for (int i = 0; i < N; ++i) sum += comb[start + i * step];
+    const float part = 1.0f / sum;
+#pragma unroll
+    for (int i = 0; i < N; ++i) comb[start + i * step] *= part;
+  }
+}
+
+// The same in registers, each lane for itself: the rounds follow from one another, so that the time of one
+// counts, and a round through shared memory takes several times as long.
+template <int N>
+__device__ void sinkhorn(float (&comb)[N * N], int iterations, float eps) {
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    float most = comb[j * N], sum = 0;
+#pragma unroll
+    for (int k = 1; k < N; ++k) most = fmaxf(most, comb[j * N + k]);
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum += comb[j * N + k] = expf(comb[j * N + k] - most);
+    const float part = 1.0f / sum;
+#pragma unroll
+    for (int k = 0; k < N; ++k) comb[j * N + k] = comb[j * N + k] * part + eps;
+  }
+  if (iterations > 0) divide_by_sums<N, true>(comb, eps);
+  for (int i = 1; i < iterations; ++i) {
+    divide_by_sums<N, false>(comb, eps);
+    divide_by_sums<N, true>(comb, eps);
+  }
+}
+
+// The mixer of a site, waiting in shared memory while the streams are summed up.
+struct Mixer {
+  float logits[(2 + kMostStreams) * kMostStreams], base[(2 + kMostStreams) * kMostStreams], scale[3];
+  __device__ float at(int i, int kind, float inverse) const {
+    return logits[i] * inverse * scale[kind] + base[i];
+  }
+};
+
+// One warp: post and comb.
+__device__ void mix(const HyperConnectionSite& s, const Mixer& mixer, float inverse, int b, float* shared) {
+  const int lane = threadIdx.x, n = s.n;
+  if (lane < n) s.post[b * n + lane] = 2.0f * sigmoid(mixer.at(n + lane, 1, inverse));
+  float* out = s.comb + b * n * n;
+  if (n == 4) {
+    float comb[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) comb[i] = mixer.at(2 * 4 + i, 2, inverse);
+    sinkhorn<4>(comb, s.sinkhorn_iterations, s.hc_eps);
+#pragma unroll
+    for (int i = 0; i < 16; ++i)
+      if (lane == i) out[i] = comb[i];
+    return;
+  }
+  for (int i = lane; i < n * n; i += 32) shared[i] = mixer.at(2 * n + i, 2, inverse);
+  sinkhorn(shared, n, s.sinkhorn_iterations, s.hc_eps);
+  for (int i = lane; i < n * n; i += 32) out[i] = shared[i];
+}
+
+// Vectors of W floats; the size is a multiple of W and the address aligned to it.
+template <int W>
+struct alignas(W * sizeof(float)) Floats {
+  float v[W];
+};
+
+template <int W>
+__device__ float sum_of_squares(const float* streams, int size) {
+  float squares = 0;
+  const auto* from = reinterpret_cast<const Floats<W>*>(streams);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < size / W; i += kThreads) {
+    const Floats<W> x = from[i];
+#pragma unroll
+    for (int j = 0; j < W; ++j) squares = fmaf(x.v[j], x.v[j], squares);
+  }
+  return squares;
+}
+
+// The collapsed vector; gives back this thread's part of its squares.
+template <int W>
+__device__ float collapse(const float* streams, const float* pre, int n, int d, float* collapsed) {
+  float squares = 0;
+  const auto* from = reinterpret_cast<const Floats<W>*>(streams);
+  auto* to = reinterpret_cast<Floats<W>*>(collapsed);
+  const int width = d / W;
+  for (int i = threadIdx.x; i < width; i += kThreads) {
+    Floats<W> x{};
+#pragma unroll 4
+    for (int k = 0; k < n; ++k) {
+      const Floats<W> stream = from[k * width + i];
+#pragma unroll
+      for (int j = 0; j < W; ++j) x.v[j] = fmaf(pre[k], stream.v[j], x.v[j]);
+    }
+    to[i] = x;
+#pragma unroll
+    for (int j = 0; j < W; ++j) squares = fmaf(x.v[j], x.v[j], squares);
+  }
+  return squares;
+}
+
+// Two blocks a row: the second makes post and comb, which takes as long as all the rest, beside it.
+template <int W>
 __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSite s) {
   __shared__ float scratch[32], pre[kMostStreams], comb[kMostStreams * kMostStreams];
+  __shared__ Mixer mixer;
   const int b = blockIdx.x, n = s.n, size = s.n * s.d;
-  const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
-  float squares = 0;
-  for (int i = threadIdx.x; i < size; i += kThreads) squares = fmaf(streams[i], streams[i], squares);
-  const float inverse = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(size) + s.rms_eps);
-
   const bool head = s.post == nullptr;
-  const float* logits = s.logits + static_cast<std::int64_t>(b) * (head ? n : (2 + n) * n);
-  if (threadIdx.x < 32) {
-    const int lane = threadIdx.x;
-    if (lane < n) {
-      pre[lane] = sigmoid(logits[lane] * inverse * s.scale[0] + s.base[lane]) + s.hc_eps;
-      if (!head) {
-        const int i = n + lane;
-        s.post[b * n + lane] = 2.0f * sigmoid(logits[i] * inverse * s.scale[1] + s.base[i]);
-      }
-    }
-    if (!head) {
-      for (int i = lane; i < n * n; i += 32)
-        comb[i] = logits[2 * n + i] * inverse * s.scale[2] + s.base[2 * n + i];
-      sinkhorn(comb, n, s.sinkhorn_iterations, s.hc_eps);
-      for (int i = lane; i < n * n; i += 32) s.comb[b * n * n + i] = comb[i];
-    }
+  const int logits = head ? n : (2 + n) * n;
+  if (threadIdx.x < logits) {
+    mixer.logits[threadIdx.x] = s.logits[static_cast<std::int64_t>(b) * logits + threadIdx.x];
+    mixer.base[threadIdx.x] = s.base[threadIdx.x];
   }
+  if (threadIdx.x < (head ? 1 : 3)) mixer.scale[threadIdx.x] = s.scale[threadIdx.x];
+  const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
+  const float sum = block_sum(sum_of_squares<W>(streams, size), scratch);  // after it the mixer is there
+  const float inverse = 1.0f / sqrtf(sum / static_cast<float>(size) + s.rms_eps);
+  if (blockIdx.y == 1) {
+    if (threadIdx.x < 32) mix(s, mixer, inverse, b, comb);
+    return;
+  }
+  if (threadIdx.x < n) pre[threadIdx.x] = sigmoid(mixer.at(threadIdx.x, 0, inverse)) + s.hc_eps;
   __syncthreads();
 
   float* collapsed = s.collapsed + static_cast<std::int64_t>(b) * s.d;
   float* normed = s.normed + static_cast<std::int64_t>(b) * s.d;
-  squares = 0;
-  for (int i = threadIdx.x; i < s.d; i += kThreads) {
-    float x = 0;
-    for (int k = 0; k < n; ++k) x = fmaf(pre[k], streams[k * s.d + i], x);
-    collapsed[i] = x;
-    squares = fmaf(x, x, squares);
+  const float squares = block_sum(collapse<W>(streams, pre, n, s.d, collapsed), scratch);
+  const float norm = 1.0f / sqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
+  for (int i = threadIdx.x; i < s.d / W; i += kThreads) {  // of its own values alone
+    const Floats<W> x = reinterpret_cast<const Floats<W>*>(collapsed)[i];
+    const Floats<W> weight = reinterpret_cast<const Floats<W>*>(s.norm)[i];
+    Floats<W> out;
+#pragma unroll
+    for (int j = 0; j < W; ++j) out.v[j] = x.v[j] * norm * weight.v[j];
+    reinterpret_cast<Floats<W>*>(normed)[i] = out;
   }
-  const float norm = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(s.d) + s.rms_eps);
-  for (int i = threadIdx.x; i < s.d; i += kThreads) normed[i] = collapsed[i] * norm * s.norm[i];
 }
 
 template <int N>
@@ -98,7 +200,11 @@ __global__ void expand_kernel(float* streams, const float* y, const float* post,
 }  // namespace
 
 void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site, int batch) {
-  site_kernel<<<batch, kThreads, 0, stream>>>(site);
+  const dim3 grid(batch, site.post == nullptr ? 1 : 2);
+  if (site.d % 4 == 0)
+    site_kernel<4><<<grid, kThreads, 0, stream>>>(site);
+  else
+    site_kernel<1><<<grid, kThreads, 0, stream>>>(site);
 }
 
 void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,

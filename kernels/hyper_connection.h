@@ -13,7 +13,7 @@ struct HyperConnectionSite {
       logits;  // [batch, (2 + N) N], or [batch, N] at the head: fn times the streams, not yet normalised
   const float* base;   // as logits of one row
   const float* scale;  // pre, post, comb; at the head one
-  const float* norm;   // [D]
+  const float* norm;   // [D]; vectors and streams aligned to 16 bytes where D is a multiple of 4
   float* post;         // [batch, N]; null at the head
   float* comb;         // [batch, N, N], row = old stream; null at the head
   float* collapsed;    // [batch, D]

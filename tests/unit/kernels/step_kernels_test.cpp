@@ -39,10 +39,13 @@ void append(Vector& to, const Vector& from) {
 class StepKernels : public DeviceTest {};
 
 TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
-  for (const int n : {1, 2, 4, 8}) {
+  for (const int n : {1, 2, 3, 4, 8}) {
     for (const bool head : {false, true}) {
       constexpr int kBatch = 3;
-      const int d = 200, logits_width = head ? n : (2 + n) * n, iterations = 20;
+      const int d = n == 2   ? 201
+                    : n == 8 ? 2100
+                             : 200,
+                logits_width = head ? n : (2 + n) * n, iterations = 20;
       Noise noise(static_cast<std::uint64_t>(100 + n));
       const auto streams = noise.values(kBatch * n * d, 0.7);
       HostMatrix fn = random_matrix(WeightFormat::kF32, logits_width, n * d, noise);
