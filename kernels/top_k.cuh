@@ -5,7 +5,10 @@
 
 namespace dsv4::kernels {
 
+constexpr int kMostCounted = 128;  // values up to which counting is faster than the rounds of find_threshold
+
 struct TopKScratch {
+  unsigned keys[kMostCounted];
   unsigned histogram[256];
   unsigned prefix;
   int needed;
@@ -59,6 +62,28 @@ __device__ inline void find_threshold(const float* values, int n, int k, TopKScr
   }
 }
 
+// A thread a value: it is in if fewer than k of the others come before it.
+template <class Visit>
+__device__ inline void visit_counted(const float* values, int n, int k, TopKScratch& s, Visit visit) {
+  const int i = threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned own = i < n ? ordered(values[i]) : 0u;
+  if (i < n) s.keys[i] = own;
+  __syncthreads();
+  bool chosen = false;
+  if (i < n) {
+    int before = 0;
+    for (int j = 0; j < n; ++j) before += s.keys[j] > own || (s.keys[j] == own && j < i) ? 1 : 0;
+    chosen = before < k;
+  }
+  const unsigned in_warp = __ballot_sync(0xFFFFFFFFu, chosen);
+  if (lane == 0) s.above[warp] = __popc(in_warp);
+  __syncthreads();
+  int rank = __popc(in_warp & ((1u << lane) - 1u));
+  for (int w = 0; w < warp; ++w) rank += s.above[w];
+  if (chosen) visit(rank, i);
+  __syncthreads();
+}
+
 // visit(rank, index) for each of the min(k, n) chosen, rank 0 first in order of index. Called by all threads
 // of a block of whole warps; values are visible to all of them.
 template <class Visit>
@@ -68,6 +93,7 @@ __device__ inline void visit_top_k(const float* values, int n, int k, TopKScratc
     __syncthreads();
     return;
   }
+  if (n <= kMostCounted && n <= static_cast<int>(blockDim.x)) return visit_counted(values, n, k, s, visit);
   find_threshold(values, n, k, s);
   const unsigned threshold = s.prefix;
   const int needed = s.needed, lane = threadIdx.x % 32, warp = threadIdx.x / 32;

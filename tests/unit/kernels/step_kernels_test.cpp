@@ -36,7 +36,10 @@ void append(Vector& to, const Vector& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-class StepKernels : public DeviceTest {};
+class StepKernels : public DeviceTest {
+ protected:
+  void router_case(int experts);
+};
 
 TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
   for (const int n : {1, 2, 3, 4, 8}) {
@@ -258,7 +261,7 @@ TEST_F(StepKernels, IndexScores) {
 // Ties at every rank, both zeros, fewer than k, and long lists; the choice must be the reference's exactly.
 TEST_F(StepKernels, FixedWidthTopK) {
   Noise noise(10);
-  for (const int max : {1, 7, 300, 5000}) {
+  for (const int max : {1, 7, 33, 128, 129, 300, 5000}) {
     for (const int k : {1, 4, 64, 512}) {
       constexpr int kBatch = 4, kRatio = 4;
       std::vector<float> scores;
@@ -352,13 +355,17 @@ TEST_F(StepKernels, AttentionOverWindowAndEntries) {
 }
 
 TEST_F(StepKernels, RouterByScoreAndByTable) {
-  constexpr int kBatch = 3, kExperts = 300, kK = 6, kVocab = 10;
+  for (const int experts : {8, 40, 300}) router_case(experts);
+}
+
+void StepKernels::router_case(int experts) {
+  constexpr int kBatch = 3, kK = 6, kVocab = 10;
   Noise noise(12);
-  auto logits = noise.values(kBatch * kExperts, 4);
+  auto logits = noise.values(kBatch * experts, 4);
   logits[5] = 25;  // softplus is the identity there
-  const auto bias = noise.values(kExperts, 0.5);
+  const auto bias = noise.values(experts, 0.5);
   std::vector<int> table;
-  for (int i = 0; i < kVocab * kK; ++i) table.push_back(noise.below(kExperts));
+  for (int i = 0; i < kVocab * kK; ++i) table.push_back(noise.below(experts));
   table[6 * kK + 5] = table[6 * kK];  // an expert twice
   const std::vector<int> ids = {0, 6, 9};
   for (const bool hash : {false, true}) {
@@ -367,23 +374,23 @@ TEST_F(StepKernels, RouterByScoreAndByTable) {
     args.bias = hash ? nullptr : upload(bias);
     args.table = hash ? upload(table) : nullptr;
     args.ids = upload(ids);
-    args.scores = poisoned<float>(kBatch * kExperts);
-    args.biased = poisoned<float>(kBatch * kExperts);
+    args.scores = poisoned<float>(kBatch * experts);
+    args.biased = poisoned<float>(kBatch * experts);
     args.chosen = poisoned<int>(kBatch * kK);
     args.shares = poisoned<float>(kBatch * kK);
-    args.experts = kExperts;
+    args.experts = experts;
     args.k = kK;
     args.scaling = 1.5f;
     kernels::route(stream_, args, kBatch);
     const auto chosen = read(args.chosen, kBatch * kK);
     Vector wanted_scores, wanted_shares;
     for (int b = 0; b < kBatch; ++b) {
-      Vector scores = part(logits, b, kExperts);
+      Vector scores = part(logits, b, experts);
       for (double& s : scores) s = std::sqrt(s > 20 ? s : std::log1p(std::exp(s)));
       append(wanted_scores, scores);
       std::vector<int> wanted;
       Vector biased = scores;
-      for (int e = 0; e < kExperts; ++e) biased[e] += bias[e];
+      for (int e = 0; e < experts; ++e) biased[e] += bias[e];
       if (hash)
         wanted.assign(table.begin() + ids[b] * kK, table.begin() + (ids[b] + 1) * kK);
       else
@@ -391,7 +398,7 @@ TEST_F(StepKernels, RouterByScoreAndByTable) {
       EXPECT_EQ(std::vector<int>(chosen.begin() + b * kK, chosen.begin() + (b + 1) * kK), wanted) << b;
       append(wanted_shares, reference::expert_shares<double>(view(scores), wanted, 1.5));
     }
-    EXPECT_LT(distance(read(args.scores, kBatch * kExperts), wanted_scores), 1e-5);
+    EXPECT_LT(distance(read(args.scores, kBatch * experts), wanted_scores), 1e-5);
     EXPECT_LT(distance(read(args.shares, kBatch * kK), wanted_shares), 1e-5);
   }
 }
