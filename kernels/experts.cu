@@ -15,17 +15,25 @@ __device__ Matrix of_expert(const ExpertMatrices& all, int e) {
   return m;
 }
 
+// Whether the rows of a matrix are read in whole chunks, for those of a slot's experts and of the shared one.
+struct Chunked {
+  bool first, second, shared_first, shared_second;
+};
+
 // A warp is one output row of one slot.
 __global__ void __launch_bounds__(32 * kWarps)
-    up_kernel(const __grid_constant__ ExpertsUp a, bool chunked1, bool chunked3) {
+    up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked) {
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   if (row >= a.w1.first.rows) return;
-  const int e = a.chosen != nullptr ? a.chosen[b * a.slots + slot] : 0;
+  const bool shared = slot == a.slots;
+  const int e = shared || a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
   const float* const x[1] = {a.x + static_cast<std::int64_t>(b) * a.w1.first.cols};
   float gate[1] = {}, up[1] = {};
-  add_dot<1>(of_expert(a.w1, e), row, x, lane, 32, chunked1, gate);
-  add_dot<1>(of_expert(a.w3, e), row, x, lane, 32, chunked3, up);
+  add_dot<1>(shared ? a.shared_w1 : of_expert(a.w1, e), row, x, lane, 32,
+             shared ? chunked.shared_first : chunked.first, gate);
+  add_dot<1>(shared ? a.shared_w3 : of_expert(a.w3, e), row, x, lane, 32,
+             shared ? chunked.shared_second : chunked.second, up);
   const float g = fminf(warp_sum(gate[0]), a.limit);
   const float u = fminf(fmaxf(warp_sum(up[0]), -a.limit), a.limit);
   if (lane == 0)
@@ -34,14 +42,16 @@ __global__ void __launch_bounds__(32 * kWarps)
 }
 
 __global__ void __launch_bounds__(32 * kWarps)
-    down_kernel(const __grid_constant__ ExpertsDown a, bool chunked) {
+    down_kernel(const __grid_constant__ ExpertsDown a, bool chunked, bool shared_chunked) {
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   if (row >= a.w2.first.rows) return;
-  const int e = a.chosen != nullptr ? a.chosen[b * a.slots + slot] : 0;
+  const bool shared = slot == a.slots;
+  const int e = shared || a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
   const float* const x[1] = {a.x + (static_cast<std::int64_t>(b) * a.x_slots + slot) * a.w2.first.cols};
   float sum[1] = {};
-  add_dot<1>(of_expert(a.w2, e), row, x, lane, 32, chunked, sum);
+  add_dot<1>(shared ? a.shared_w2 : of_expert(a.w2, e), row, x, lane, 32, shared ? shared_chunked : chunked,
+             sum);
   const float y = warp_sum(sum[0]);
   if (lane == 0) a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row] = y;
 }
@@ -66,13 +76,15 @@ int tiles(int rows) {
 
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch) {
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
-  up_kernel<<<dim3(tiles(w1.rows), args.slots, batch), 32 * kWarps, 0, stream>>>(args, whole_chunks(w1),
-                                                                                 whole_chunks(w3));
+  const dim3 grid(tiles(w1.rows), args.slots + (args.shared_w1.data != nullptr ? 1 : 0), batch);
+  up_kernel<<<grid, 32 * kWarps, 0, stream>>>(
+      args, {whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1), whole_chunks(args.shared_w3)});
 }
 
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
-  down_kernel<<<dim3(tiles(w2.rows), args.slots, batch), 32 * kWarps, 0, stream>>>(args, whole_chunks(w2));
+  const dim3 grid(tiles(w2.rows), args.slots + (args.shared_w2.data != nullptr ? 1 : 0), batch);
+  down_kernel<<<grid, 32 * kWarps, 0, stream>>>(args, whole_chunks(w2), whole_chunks(args.shared_w2));
 }
 
 void combine_experts(cudaStream_t stream, const float* parts, const float* shares, float* routed, float* out,

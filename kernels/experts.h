@@ -22,6 +22,8 @@ struct ExpertsUp {
   float* out;             // [batch, out_slots, I], from slot 0
   int slots, out_slots;
   float limit;
+  // The shared expert's, in slot `slots`, of the shape of the others; without data there is none.
+  Matrix shared_w1{}, shared_w3{};
 };
 
 // silu(min(W1 x, limit)) * clamp(W3 x, -limit, limit)
@@ -34,6 +36,7 @@ struct ExpertsDown {
   const int* chosen;
   float* out;  // [batch, out_slots, D], from slot 0
   int slots, x_slots, out_slots;
+  Matrix shared_w2{};  // as above
 };
 
 // bytes a row: one matrix a slot; FLOPs: 2 I D a slot

@@ -239,7 +239,7 @@ class Enqueue {
   }
 
   void experts(const DeviceLayer& w, const LayerState& state) {
-    const int d = c_.hidden_size, k = c_.experts_per_token, size = c_.expert_size;
+    const int d = c_.hidden_size, k = c_.experts_per_token;
     project(w.gate, a_.normed, d, a_.router_logits);
     kernels::Router router{};
     router.logits = a_.router_logits;
@@ -264,17 +264,14 @@ class Enqueue {
     see(kShares, a_.shares, k);
 
     const auto limit = static_cast<float>(c_.swiglu_limit);
-    kernels::experts_up(stream_, {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit},
+    kernels::experts_up(stream_,
+                        {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit,
+                         w.shared_w1.first, w.shared_w3.first},
                         batch_);
-    kernels::experts_up(
-        stream_, {w.shared_w1, w.shared_w3, a_.normed, nullptr, a_.expert_inner + k * size, 1, k + 1, limit},
-        batch_);
     kernels::experts_down(
-        stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1}, batch_);
-    kernels::experts_down(stream_,
-                          {w.shared_w2, a_.expert_inner + k * size, nullptr,
-                           a_.expert_parts + static_cast<std::int64_t>(k) * d, 1, k + 1, k + 1},
-                          batch_);
+        stream_,
+        {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2.first},
+        batch_);
     kernels::combine_experts(stream_, a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k, d, batch_);
     see(component::kRouted, a_.routed, d);
     see(component::kShared, a_.expert_parts, (k + 1) * d);

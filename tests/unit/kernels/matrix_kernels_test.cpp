@@ -201,6 +201,15 @@ TEST_F(MatrixKernels, ExpertsOfEveryFormat) {
     kernels::experts_down(stream_, {w2, inner, ids, parts, kSlots, kSlots + 1, kSlots + 1}, kBatch);
     kernels::experts_down(
         stream_, {w2, inner + kSlots * kI, nullptr, parts + kSlots * kD, 1, kSlots + 1, kSlots + 1}, kBatch);
+    // Both at once: the same bits.
+    float* inner_at_once = poisoned<float>(kBatch * (kSlots + 1) * kI);
+    float* parts_at_once = poisoned<float>(kBatch * (kSlots + 1) * kD);
+    kernels::experts_up(
+        stream_, {w1, w3, in, ids, inner_at_once, kSlots, kSlots + 1, kLimit, w1.first, w3.first}, kBatch);
+    kernels::experts_down(
+        stream_, {w2, inner_at_once, ids, parts_at_once, kSlots, kSlots + 1, kSlots + 1, w2.first}, kBatch);
+    EXPECT_EQ(read(inner, kBatch * (kSlots + 1) * kI), read(inner_at_once, kBatch * (kSlots + 1) * kI));
+    EXPECT_EQ(read(parts, kBatch * (kSlots + 1) * kD), read(parts_at_once, kBatch * (kSlots + 1) * kD));
     kernels::combine_experts(stream_, parts, upload(shares), routed, out, kSlots, kD, kBatch);
     std::vector<double> wanted_routed, wanted;
     for (int b = 0; b < kBatch; ++b) {
