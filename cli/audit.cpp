@@ -14,6 +14,7 @@
 #include "base/exit_code.h"
 #include "base/printable.h"
 #include "cli/audit/cupti_hints.h"
+#include "cli/audit/death_watch.h"
 #include "cli/audit/environment.h"
 #include "cli/audit/options.h"
 #include "cli/audit/preload_library.h"
@@ -142,8 +143,11 @@ int audit(const AuditOptions& options) {
   settings.cupti_hints = cupti_hints(program->path);
 
   GpuWatch watch(folder->path(), getpid());
+  auto deaths = std::make_unique<DeathWatch>(folder->path(), plan->settings);
+  settings.deaths = deaths->file();
   const auto run =
       run_program(program->path, options.program, audited_environment(own_environment(), settings), watch);
+  deaths.reset();
   if (*preloadable != *library) unlink(preloadable->c_str());
   if (!run) return refuse(run.error());
   if (run->aborted) {
@@ -165,7 +169,7 @@ int audit(const AuditOptions& options) {
   reports::TerminalOptions view;
   view.color = use_color(STDERR_FILENO);
   view.width = reports::terminal_width(STDERR_FILENO);
-  view.frames = plan->frames;
+  view.frames = plan->settings.frames;
   std::fputs(reports::render_terminal(*report, view).c_str(), stderr);
   if (!written) {
     folder->keep();

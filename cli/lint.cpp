@@ -143,6 +143,11 @@ void register_lint(CLI::App& app, int& exit_code) {
       "--whole-file", settings.options.whole_file,
       "Report device values that reach host decisions outside captured regions too, as warnings");
   command
+      ->add_option("--region", settings.options.regions,
+                   "NVTX ranges whose name matches are regions; ranges named by a literal, default domain")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command
       ->add_option("--out", options->out, "Write the report as JSON ('-': to stdout, and the text to stderr)")
       ->type_name("FILE");
   command

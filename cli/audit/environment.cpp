@@ -84,6 +84,7 @@ std::vector<std::string> audited_environment(const std::vector<std::string>& inh
   environment.set("CAPGATE_TRACE_DIR", settings.trace_folder);
   environment.set("CAPGATE_REGIONS", joined(settings.region_globs, '\n'));
   environment.set("CAPGATE_UNTIL", settings.until);
+  environment.set("CAPGATE_DEATHS", settings.deaths);
   environment.set("CAPGATE_CUPTI_HINTS", joined(settings.cupti_hints, ':'));
   return environment.take();
 }

@@ -12,6 +12,7 @@ struct DetectorSettings {
   std::string trace_folder;  // absolute
   std::vector<std::string> region_globs;
   std::string until;                     // "captures=N" | "replays=N" | "seconds=S"
+  std::string deaths;                    // the file that takes a notice when a capture dies
   std::vector<std::string> cupti_hints;  // libcupti files to try, best first
 };
 

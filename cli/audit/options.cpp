@@ -51,7 +51,7 @@ Result<AuditPlan> plan_audit(const AuditOptions& options) {
   if (!settings) return Error{settings.error()};
 
   AuditPlan plan;
-  plan.frames = settings->frames;
+  plan.settings = *settings;
   seal::Expectations& expected = plan.expected;
   expected.buckets = options.buckets;
   expected.regions = settings->regions;

@@ -24,7 +24,7 @@ struct AuditOptions {
 
 struct AuditPlan {
   seal::Expectations expected;
-  reports::FrameSettings frames;  // how the report is shown
+  reports::Settings settings;
 };
 
 // The project's settings, with what the options add to them and put in their place.

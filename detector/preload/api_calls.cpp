@@ -3,6 +3,7 @@
 #include "detector/preload/call_shape.h"
 #include "detector/preload/captures.h"
 #include "detector/preload/counters.h"
+#include "detector/preload/deaths.h"
 #include "detector/preload/driver_api.h"
 #include "detector/preload/families.h"
 #include "detector/preload/graph_dump.h"
@@ -216,19 +217,6 @@ void complete_launch(ThreadState& thread, CallRecord& record, const CallShape& s
   read_operands(shape, call.functionParams, operands);
   memcpy(record.grid, operands.grid, sizeof(record.grid));
   memcpy(record.block, operands.block, sizeof(record.block));
-}
-
-void tell_death(ThreadState& thread, const OpenCapture& capture, const char* name, int32_t result) {
-  char native[256], python[512];
-  describe_caller(native, sizeof(native));
-  describe_python(python, sizeof(python));
-  Text line;
-  line << "capture died: " << (name != nullptr ? name : "a call") << " returned "
-       << uint64_t(uint32_t(result));
-  if (capture.tid != thread.tid) line << " on another thread (" << uint64_t(thread.tid) << ")";
-  if (python[0] != 0) line << " at " << python;
-  if (native[0] != 0) line << (python[0] != 0 ? ", " : " at ") << native;
-  say(line);
 }
 
 void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint64_t* capture_id) {

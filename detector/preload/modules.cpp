@@ -144,9 +144,11 @@ struct Finder {
   void* data;
 };
 
-struct Described {
+struct Located {
   uint64_t ip;
-  Text text;
+  char* path;
+  size_t size;
+  uint64_t* file_address;
 };
 
 }  // namespace
@@ -221,25 +223,40 @@ bool find_module(bool (*visit)(const char*, void*), void* data) {
              &finder) != 0;
 }
 
+bool locate_address(uint64_t ip, char* path, size_t size, uint64_t* file_address) {
+  Located located{ip, path, size, file_address};
+  return dl_iterate_phdr(
+             [](dl_phdr_info* info, size_t, void* p) {
+               auto& wanted = *static_cast<Located*>(p);
+               for (int i = 0; i < info->dlpi_phnum; ++i) {
+                 const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+                 const uint64_t from = info->dlpi_addr + segment.p_vaddr;
+                 if (segment.p_type != PT_LOAD || wanted.ip < from || wanted.ip >= from + segment.p_memsz)
+                   continue;
+                 const bool named = info->dlpi_name != nullptr && info->dlpi_name[0] != 0;
+                 const char* name = named ? info->dlpi_name : g_exe;
+                 size_t bytes = strlen(name);
+                 if (bytes >= wanted.size) bytes = wanted.size - 1;
+                 memcpy(wanted.path, name, bytes);
+                 wanted.path[bytes] = 0;
+                 *wanted.file_address = wanted.ip - info->dlpi_addr;
+                 return 1;
+               }
+               return 0;
+             },
+             &located) != 0;
+}
+
 void describe_address(uint64_t ip, char* out, size_t size) {
-  Described described{ip, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* p) {
-        auto& d = *static_cast<Described*>(p);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          const uint64_t from = info->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type != PT_LOAD || d.ip < from || d.ip >= from + segment.p_memsz) continue;
-          const char* path = info->dlpi_name != nullptr && info->dlpi_name[0] != 0 ? info->dlpi_name : g_exe;
-          const char* slash = strrchr(path, '/');
-          (d.text << (slash != nullptr ? slash + 1 : path) << "+").hex(d.ip - info->dlpi_addr);
-          return 1;
-        }
-        return 0;
-      },
-      &described);
-  const size_t n = described.text.size() < size ? described.text.size() : size - 1;
-  memcpy(out, described.text.c_str(), n);
+  char path[PATH_MAX];
+  uint64_t address = 0;
+  Text text;
+  if (locate_address(ip, path, sizeof(path), &address)) {
+    const char* slash = strrchr(path, '/');
+    (text << (slash != nullptr ? slash + 1 : path) << "+").hex(address);
+  }
+  const size_t n = text.size() < size ? text.size() : size - 1;
+  memcpy(out, text.c_str(), n);
   out[n] = 0;
 }
 

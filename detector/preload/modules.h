@@ -28,6 +28,9 @@ bool in_own_code(uint64_t ip);
 // Calls `visit` with the path of each mapped object until it returns true. Nothing may be loaded meanwhile.
 bool find_module(bool (*visit)(const char* path, void* data), void* data);
 
+// The object that holds `ip`, its path cut to `size`, and the address as the file has it. False: none does.
+bool locate_address(uint64_t ip, char* path, size_t size, uint64_t* file_address);
+
 // "prog+0x12c4" for an address, or empty. `out` holds `size` bytes.
 void describe_address(uint64_t ip, char* out, size_t size);
 

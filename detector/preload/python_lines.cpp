@@ -205,12 +205,15 @@ bool interpreter_code(uint64_t* low, uint64_t* high) {
   return true;
 }
 
+size_t python_text(char* out, size_t size) {
+  void* state = running_state();
+  return state != nullptr ? read_stack(state, out, size) : 0;
+}
+
 void describe_python(char* out, size_t size) {
   char text[2048];
   out[0] = 0;
-  void* state = running_state();
-  if (state == nullptr) return;
-  text[read_stack(state, text, sizeof(text) - 1)] = 0;
+  text[python_text(text, sizeof(text) - 1)] = 0;
   const char* line = strstr(text, "File \"");
   if (line == nullptr) return;
   const char* end = strchr(line, '\n');

@@ -20,6 +20,9 @@ uint32_t python_stack(ThreadState& thread);
 // unknown.
 bool interpreter_code(uint64_t* low, uint64_t* high);
 
+// The calling thread's whole Python stack as a trace holds it; bytes written.
+size_t python_text(char* out, size_t size);
+
 // The innermost Python line of the calling thread as `File "x.py", line 3 in f`, or empty.
 void describe_python(char* out, size_t size);
 

@@ -140,6 +140,23 @@ uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   return id;
 }
 
+uint32_t caller_addresses(uint64_t* out, uint32_t most) {
+  if (g_backtrace == nullptr) return 0;
+  Walked walked;
+  interpreter_code(&walked.stop_low, &walked.stop_high);
+  g_backtrace(visit_frame, &walked);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < walked.count && count < most; ++i) {
+    char name[256];
+    if (count == 0) {
+      describe_address(walked.ip[i] - 1, name, sizeof(name));
+      if (nvidia_frame(name)) continue;
+    }
+    out[count++] = walked.ip[i];
+  }
+  return count;
+}
+
 void describe_caller(char* out, size_t size) {
   out[0] = 0;
   if (g_backtrace == nullptr) return;

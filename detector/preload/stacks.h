@@ -39,6 +39,10 @@ bool warm_up_stacks();
 // interpreter's own frames would cost most of the time and say nothing.
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python = false);
 
+// The calling thread's return addresses from the innermost frame outside this library and NVIDIA's on, at
+// most `most`; where Python runs, down to the interpreter. How many there are.
+uint32_t caller_addresses(uint64_t* out, uint32_t most);
+
 // "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.
 void describe_caller(char* out, size_t size);
 

@@ -9,7 +9,7 @@
 namespace capgate::reports {
 namespace {
 
-constexpr std::array<std::string_view, 75> kNotUser{
+constexpr std::array<std::string_view, 77> kNotUser{
     // CUDA and its libraries, also those of the wheels
     "libcuda.so*", "libcudart*.so*", "libcublas*.so*", "libcudnn*.so*", "libcufft*.so*", "libcurand*.so*",
     "libcusolver*.so*", "libcusparse*.so*", "libnccl*.so*", "libnv*.so*", "libcupti*.so*", "libcapgate*.so*",
@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 75> kNotUser{
     "*/site-packages/numpy/*", "*/dist-packages/numpy/*", "numpy/*", "*/site-packages/torchgen/*",
     "*/site-packages/functorch/*",
     // Python itself
-    "libpython*.so*", "*/lib/python3*/*.py", "*/lib-dynload/*", "<frozen *", "_PyEval_*", "Py_BytesMain",
-    "*/Python/*.c", "*/Objects/*.c",
+    "libpython*.so*", "libffi*.so*", "_ctypes.*.so*", "*/lib/python3*/*.py", "*/lib-dynload/*", "<frozen *",
+    "_PyEval_*", "Py_BytesMain", "*/Python/*.c", "*/Objects/*.c",
     // generated code
     "<string>", "<eval_with_key>*", "<torch_package*", "<unknown>", "<stdin-generated>*",
     "*/torchinductor_*/*", "*/.triton/cache/*", "*/tmpxft_*", "*.cudafe1.*", "__device_stub__*",

@@ -75,7 +75,11 @@ TEST(Environment, TellsTheDetectorItsSettingsAndDropsThoseOfAnotherRun) {
   given.region_globs = {"step*", "decode [0-9]: x"};
   given.until = "captures=3";
   given.cupti_hints = {"/a/libcupti.so.13", "/b/libcupti.so.12"};
-  const auto environment = audited_environment({"CAPGATE_REGIONS=old", "CAPGATE_UNTIL=old"}, given);
+  given.deaths = "/tmp/t/deaths";
+  const auto environment =
+      audited_environment({"CAPGATE_REGIONS=old", "CAPGATE_UNTIL=old", "CAPGATE_DEATHS=/old"}, given);
+  EXPECT_EQ(get(environment, "CAPGATE_DEATHS"), "/tmp/t/deaths");
+  EXPECT_EQ(get(audited_environment(environment, settings()), "CAPGATE_DEATHS"), std::nullopt);
   EXPECT_EQ(get(environment, "CAPGATE_REGIONS"), "step*\ndecode [0-9]: x");
   EXPECT_EQ(get(environment, "CAPGATE_UNTIL"), "captures=3");
   EXPECT_EQ(get(environment, "CAPGATE_CUPTI_HINTS"), "/a/libcupti.so.13:/b/libcupti.so.12");

@@ -9,6 +9,18 @@ extern "C" int fake_python_synchronize() {
   return fake_rt::stream_synchronize(nullptr);
 }
 
+// A capture on a stream of its own; whoever waits for it meanwhile kills it.
+namespace {
+cudaStream_t g_stream = nullptr;
+}
+extern "C" void fake_python_begin_capture() {
+  if (g_stream == nullptr) fake_rt::stream_create(&g_stream, cudaStreamNonBlocking);
+  fake_rt::begin_capture(g_stream, cudaStreamCaptureModeGlobal);
+}
+extern "C" int fake_python_wait_for_capture() {
+  return fake_rt::stream_synchronize(g_stream);
+}
+
 // On a thread of C++ that has come into Python and runs no line of it, as a framework's backward pass does.
 extern "C" void fake_python_record_on_a_thread(int times) {
   auto ensure = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Ensure"));

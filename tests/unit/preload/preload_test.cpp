@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "tests/unit/preload/audited.h"
@@ -100,6 +101,29 @@ TEST(Preload, ACallThatKillsTheCaptureIsToldAtOnceAndRecorded) {
   ASSERT_EQ(captures.size(), 1u);
   EXPECT_EQ(captures[0].result, 901);
   EXPECT_EQ(captures[0].graph, 0u);
+}
+
+TEST(Preload, TheLauncherIsToldOfADeathInPlaceOfTheTerminal) {
+  const std::string file = fresh_folder() + "/deaths";
+  std::ofstream(file).close();
+  const Audited run = run_audited("broken", {.env = {{"CAPGATE_DEATHS", file}}});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  std::ifstream in(file);
+  std::string notice, more;
+  ASSERT_TRUE(std::getline(in, notice));
+  EXPECT_FALSE(std::getline(in, more)) << "one line for one death";
+  EXPECT_EQ(notice.rfind("cudaStreamSynchronize\t900\t0\t\t" FAKE_PROGRAM "+0x", 0), 0u) << notice;
+}
+
+TEST(Preload, ADeathThatNobodyListensToIsToldOnTheTerminal) {
+  const std::string folder = fresh_folder();
+  for (const std::string& file : {folder + "/missing", folder}) {
+    const Audited run = run_audited("broken", {.env = {{"CAPGATE_DEATHS", file}}});
+    EXPECT_NE(run.err.find("capgate: capture died: cudaStreamSynchronize returned 900 at "),
+              std::string::npos)
+        << run.err;
+  }
 }
 
 TEST(Preload, StacksHoldTheProgramsFramesAndNoneOfOurs) {

@@ -92,6 +92,11 @@ TEST(PickLocation, PythonWinsOverTheFrameworkBeneathIt) {
                     python("_call_impl", kPackages + "torch/nn/modules/module.py"),
                     python("route", "moe.py", 212)}),
             5u);
+  // By way of ctypes.
+  EXPECT_EQ(picked({native("cudaStreamSynchronize", "libcudart.so.13"), native("+0x6f79", "libffi.so.8"),
+                    native("+0xa1b2", "_ctypes.cpython-312-x86_64-linux-gnu.so"),
+                    native("_PyEval_EvalFrameDefault", "libpython3.12.so"), python("route", "moe.py", 212)}),
+            4u);
   // Python frames in their place.
   EXPECT_EQ(picked({native("cudaStreamSynchronize", "libcudart.so.13"), native("item", "libtorch_cuda.so"),
                     python("route", "moe.py", 212), native("_PyEval_EvalFrameDefault", "libpython3.12.so")}),
