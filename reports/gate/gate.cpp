@@ -47,7 +47,7 @@ std::optional<Answer> check_verdict(const Asking& asking, const Report& report) 
   if (report.verdict == Verdict::fail)
     return asking.refuse(
         Refusal::failed,
-        fmt::format("{} has {} error{}; fix what `capgate show {}` names, then", asking.path,
+        fmt::format("{} has {} error{}; fix what `capgate show {}` names first", asking.path,
                     report.summary.errors, report.summary.errors == 1 ? "" : "s", asking.path));
   if (report.verdict == Verdict::inconclusive) {
     const std::string why = report.reasons.empty() ? "it proves nothing" : report.reasons.front().text;
