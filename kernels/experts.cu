@@ -56,18 +56,6 @@ __global__ void __launch_bounds__(32 * kWarps)
   if (lane == 0) a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row] = y;
 }
 
-__global__ void combine_kernel(const float* parts, const float* shares, float* routed, float* out, int slots,
-                               int d) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
-  if (i >= d) return;
-  const float* part = parts + static_cast<std::int64_t>(b) * (slots + 1) * d + i;
-  float sum = 0;
-  for (int s = 0; s < slots; ++s)
-    sum = fmaf(shares[b * slots + s], part[static_cast<std::int64_t>(s) * d], sum);
-  routed[static_cast<std::int64_t>(b) * d + i] = sum;
-  out[static_cast<std::int64_t>(b) * d + i] = sum + part[static_cast<std::int64_t>(slots) * d];
-}
-
 int tiles(int rows) {
   return (rows + kWarps - 1) / kWarps;
 }
@@ -85,11 +73,6 @@ void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
   const dim3 grid(tiles(w2.rows), args.slots + (args.shared_w2.data != nullptr ? 1 : 0), batch);
   down_kernel<<<grid, 32 * kWarps, 0, stream>>>(args, whole_chunks(w2), whole_chunks(args.shared_w2));
-}
-
-void combine_experts(cudaStream_t stream, const float* parts, const float* shares, float* routed, float* out,
-                     int slots, int d, int batch) {
-  combine_kernel<<<dim3((d + 127) / 128, batch), 128, 0, stream>>>(parts, shares, routed, out, slots, d);
 }
 
 }  // namespace dsv4::kernels

@@ -42,9 +42,4 @@ struct ExpertsDown {
 // bytes a row: one matrix a slot; FLOPs: 2 I D a slot
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch);
 
-// routed = sum_i shares[i] parts[i]; out = routed + parts[slots]
-//   parts [batch, slots + 1, D]; bytes a row: 4 (slots + 3) D; FLOPs: 2 (slots + 1) D
-void combine_experts(cudaStream_t stream, const float* parts, const float* shares, float* routed, float* out,
-                     int slots, int d, int batch);
-
 }  // namespace dsv4::kernels

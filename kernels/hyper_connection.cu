@@ -178,8 +178,28 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   }
 }
 
-template <int N>
-__global__ void expand_kernel(float* streams, const float* y, const float* post, const float* comb, int n,
+// What a sub-layer gave at (row, i): a value, or experts' parts that are summed up on the way.
+struct Given {
+  const float* y;
+  __device__ float operator()(int b, int i, int d) const { return y[static_cast<std::int64_t>(b) * d + i]; }
+};
+struct Summed {
+  ExpertSum e;
+  __device__ float operator()(int b, int i, int d) const {
+    const float* part = e.parts + static_cast<std::int64_t>(b) * (e.slots + 1) * d + i;
+    float sum = 0;
+#pragma unroll 4
+    for (int slot = 0; slot < e.slots; ++slot)
+      sum = fmaf(e.shares[b * e.slots + slot], part[static_cast<std::int64_t>(slot) * d], sum);
+    const float out = sum + part[static_cast<std::int64_t>(e.slots) * d];
+    e.routed[static_cast<std::int64_t>(b) * d + i] = sum;
+    e.out[static_cast<std::int64_t>(b) * d + i] = out;
+    return out;
+  }
+};
+
+template <int N, class Value>
+__global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb, int n,
                               int d) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
   if (i >= d) return;
@@ -187,7 +207,7 @@ __global__ void expand_kernel(float* streams, const float* y, const float* post,
   float old[N];
 #pragma unroll
   for (int j = 0; j < N; ++j) old[j] = j < n ? column[static_cast<std::int64_t>(j) * d] : 0.0f;
-  const float value = y[static_cast<std::int64_t>(b) * d + i];
+  const float value = y(b, i, d);
   for (int k = 0; k < n; ++k) {
     float out = post[b * n + k] * value;
 #pragma unroll
@@ -195,6 +215,16 @@ __global__ void expand_kernel(float* streams, const float* y, const float* post,
       if (j < n) out = fmaf(comb[(b * n + j) * n + k], old[j], out);
     column[static_cast<std::int64_t>(k) * d] = out;
   }
+}
+
+template <class Value>
+void expand(cudaStream_t stream, float* streams, const Value& y, const float* post, const float* comb, int n,
+            int d, int batch) {
+  const dim3 grid((d + 127) / 128, batch);
+  if (n <= 4)
+    expand_kernel<4><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
+  else
+    expand_kernel<kMostStreams><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
 }
 
 }  // namespace
@@ -209,11 +239,12 @@ void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site,
 
 void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,
                              const float* comb, int n, int d, int batch) {
-  const dim3 grid((d + 127) / 128, batch);
-  if (n <= 4)
-    expand_kernel<4><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
-  else
-    expand_kernel<kMostStreams><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
+  expand(stream, streams, Given{y}, post, comb, n, d, batch);
+}
+
+void hyper_connection_expand(cudaStream_t stream, float* streams, const ExpertSum& y, const float* post,
+                             const float* comb, int n, int d, int batch) {
+  expand(stream, streams, Summed{y}, post, comb, n, d, batch);
 }
 
 }  // namespace dsv4::kernels

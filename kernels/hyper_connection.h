@@ -32,4 +32,17 @@ void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site,
 void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,
                              const float* comb, int n, int d, int batch);
 
+// What the experts gave: routed = sum_i shares[i] parts[i]; out = routed + parts[slots]
+//   parts [batch, slots + 1, D], shares [batch, slots]; routed, out [batch, D] are written
+struct ExpertSum {
+  const float *parts, *shares;
+  float *routed, *out;
+  int slots;
+};
+
+// The same with y = out.
+//   bytes a row: 8 N D + 4 (slots + 3) D; FLOPs: 2 N (N + 1) D + 2 (slots + 1) D
+void hyper_connection_expand(cudaStream_t stream, float* streams, const ExpertSum& y, const float* post,
+                             const float* comb, int n, int d, int batch);
+
 }  // namespace dsv4::kernels

@@ -52,7 +52,6 @@ class Enqueue {
       see(component::kFfnCollapsed, a_.collapsed, d);
       see(component::kFfnNorm, a_.normed, d);
       experts(w, state);
-      kernels::hyper_connection_expand(stream_, a_.streams, a_.ffn_out, a_.post, a_.comb, n, d, batch_);
       see(component::kStreams, a_.streams, n * d);
     }
     layer_ = -1;
@@ -238,6 +237,7 @@ class Enqueue {
     see(kChosenEntries, a_.chosen_entries, c_.index_topk);
   }
 
+  // To the streams.
   void experts(const DeviceLayer& w, const LayerState& state) {
     const int d = c_.hidden_size, k = c_.experts_per_token;
     project(w.gate, a_.normed, d, a_.router_logits);
@@ -272,7 +272,9 @@ class Enqueue {
         stream_,
         {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2.first},
         batch_);
-    kernels::combine_experts(stream_, a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k, d, batch_);
+    kernels::hyper_connection_expand(stream_, a_.streams,
+                                     {a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k}, a_.post, a_.comb,
+                                     c_.hc_mult, d, batch_);
     see(component::kRouted, a_.routed, d);
     see(component::kShared, a_.expert_parts, (k + 1) * d);
     see(component::kFfnOut, a_.ffn_out, d);

@@ -11,6 +11,7 @@
 #include "kernels/experts.h"
 #include "kernels/gemv.h"
 #include "kernels/generate_elements.h"
+#include "kernels/hyper_connection.h"
 #include "tests/unit/kernels/device_fixture.h"
 
 namespace dsv4 {
@@ -210,7 +211,12 @@ TEST_F(MatrixKernels, ExpertsOfEveryFormat) {
         stream_, {w2, inner_at_once, ids, parts_at_once, kSlots, kSlots + 1, kSlots + 1, w2.first}, kBatch);
     EXPECT_EQ(read(inner, kBatch * (kSlots + 1) * kI), read(inner_at_once, kBatch * (kSlots + 1) * kI));
     EXPECT_EQ(read(parts, kBatch * (kSlots + 1) * kD), read(parts_at_once, kBatch * (kSlots + 1) * kD));
-    kernels::combine_experts(stream_, parts, upload(shares), routed, out, kSlots, kD, kBatch);
+    // Into one stream whose old value counts three times, with the sum alone as the new one.
+    const auto old = noise.values(kBatch * kD);
+    float* streams = upload(old);
+    kernels::hyper_connection_expand(stream_, streams, {parts, upload(shares), routed, out, kSlots},
+                                     upload(std::vector<float>(kBatch, 1)),
+                                     upload(std::vector<float>(kBatch, 3)), 1, kD, kBatch);
     std::vector<double> wanted_routed, wanted;
     for (int b = 0; b < kBatch; ++b) {
       const auto token = doubles(std::span(x).subspan(static_cast<std::size_t>(b * kD), kD));
@@ -229,6 +235,8 @@ TEST_F(MatrixKernels, ExpertsOfEveryFormat) {
     }
     EXPECT_LT(distance(read(routed, kBatch * kD), wanted_routed), 1e-5) << static_cast<int>(kind.format);
     EXPECT_LT(distance(read(out, kBatch * kD), wanted), 1e-5) << static_cast<int>(kind.format);
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += 3.0 * old[i];
+    EXPECT_LT(distance(read(streams, kBatch * kD), wanted), 1e-5) << static_cast<int>(kind.format);
   }
 }
 
