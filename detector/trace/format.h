@@ -1,13 +1,15 @@
-// The raw trace: what the preloaded library writes and everything after it reads. One file a process, append-only,
-// written through a shared mapping, so that what was written survives a crash, _exit and SIGKILL of the program.
+// The raw trace: what the preloaded library writes and everything after it reads. One file a process,
+// append-only, written through a shared mapping, so that what was written survives a crash, _exit and SIGKILL
+// of the program.
 //
-// Layout: FileHeader, then chunks of FileHeader::chunk_bytes, each claimed by one thread (fetch_add on next_chunk) and filled
-// by it alone. Records stand one behind another in a chunk, 8-byte aligned. A record is valid once its `bytes` is non-zero:
-// the writer fills the body first and stores `bytes` last (release). Zero ends a chunk. `seq` is one counter for the whole
-// process and orders the records of all threads; a reader sorts by it.
+// Layout: FileHeader, then chunks of FileHeader::chunk_bytes, each claimed by one thread (fetch_add on
+// next_chunk) and filled by it alone. Records stand one behind another in a chunk, 8-byte aligned. A record
+// is valid once its `bytes` is non-zero: the writer fills the body first and stores `bytes` last (release).
+// Zero ends a chunk. `seq` is one counter for the whole process and orders the records of all threads; a
+// reader sorts by it.
 //
-// A CallRecord is written when the call is entered (result == kPending) and patched in place when it returns, so a call that
-// never came back is visible as such.
+// A CallRecord is written when the call is entered (result == kPending) and patched in place when it returns,
+// so a call that never came back is visible as such.
 //
 // Plain data only: this header is shared by the preloaded library, which may use nothing but libc.
 #pragma once
@@ -51,29 +53,30 @@ struct ChunkHeader {
 
 enum class RecordType : uint16_t {
   none = 0,
-  meta = 1,           // MetaRecord: a fact about the process
-  string = 2,         // StringRecord: an interned string
-  stack = 3,          // StackRecord: raw native return addresses
-  // StringRecord layout: text as _Py_DumpTraceback writes it, without a title: `  File "x.py", line 3 in f` lines, innermost
-  // first, characters that are not printable ASCII as \xHH, \uHHHH or \UHHHHHHHH; after 100 frames `  ...`.
+  meta = 1,    // MetaRecord: a fact about the process
+  string = 2,  // StringRecord: an interned string
+  stack = 3,   // StackRecord: raw native return addresses
+  // StringRecord layout: text as _Py_DumpTraceback writes it, without a title: `  File "x.py", line 3 in f`
+  // lines, innermost first, characters that are not printable ASCII as \xHH, \uHHHH or \UHHHHHHHH; after 100
+  // frames `  ...`.
   python_stack = 4,
-  module = 5,         // ModuleRecord: a mapped object
-  call = 6,           // CallRecord: one CUDA call
-  region = 7,         // RegionRecord: NVTX or capgate.h range
-  mark = 8,           // MarkRecord: bucket, allow, eager break
-  stream = 9,         // ObjectRecord
-  context = 10,       // ObjectRecord
-  module_load = 11,   // ObjectRecord: CUDA module loaded or unloaded (resource callback)
-  graph = 12,         // ObjectRecord: graph made, destroyed, cloned
-  exec = 13,          // ObjectRecord: executable graph made or destroyed
-  node = 14,          // NodeRecord: a node made while capturing (resource callback)
-  capture = 15,       // CaptureRecord: one finished or failed capture
-  graph_node = 16,    // GraphNodeRecord: one node of a finished capture, with its parameters
-  graph_edge = 17,    // GraphEdgeRecord
-  thread = 18,        // ThreadRecord: a thread's name
-  counter = 19,       // CounterRecord: calls outside everything judged, written at exit and now and then
-  end = 20,           // EndRecord: the program reached exit
-  pointer = 21,       // PointerRecord: registration or mapping state that no call record tells
+  module = 5,        // ModuleRecord: a mapped object
+  call = 6,          // CallRecord: one CUDA call
+  region = 7,        // RegionRecord: NVTX or capgate.h range
+  mark = 8,          // MarkRecord: bucket, allow, eager break
+  stream = 9,        // ObjectRecord
+  context = 10,      // ObjectRecord
+  module_load = 11,  // ObjectRecord: CUDA module loaded or unloaded (resource callback)
+  graph = 12,        // ObjectRecord: graph made, destroyed, cloned
+  exec = 13,         // ObjectRecord: executable graph made or destroyed
+  node = 14,         // NodeRecord: a node made while capturing (resource callback)
+  capture = 15,      // CaptureRecord: one finished or failed capture
+  graph_node = 16,   // GraphNodeRecord: one node of a finished capture, with its parameters
+  graph_edge = 17,   // GraphEdgeRecord
+  thread = 18,       // ThreadRecord: a thread's name
+  counter = 19,      // CounterRecord: calls outside everything judged, written at exit and now and then
+  end = 20,          // EndRecord: the program reached exit
+  pointer = 21,      // PointerRecord: registration or mapping state that no call record tells
 };
 
 struct RecordHeader {
@@ -83,13 +86,14 @@ struct RecordHeader {
   uint64_t seq;
 };
 
-// flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state" (attached |
-// held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N" (name|sm|uuid), "python",
-// "python.lines" (why Python lines are missing, else empty), "python.walk" (there when reading the frames went wrong), "torch", "nvtx" (how ranges are seen), "gave-up", "rank",
-// "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback arrived after subscribing; absent when none did),
-// "cupti.error" (why unavailable), "driver.release" (the kernel module's number), "stacks" (why native stacks are missing),
-// "subject.KEY" (capgate_subject). A key may come twice: the later one holds. Strings, stacks and Python stacks may stand
-// after the first record that names them, by seq: load them all first.
+// flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state"
+// (attached | held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N"
+// (name|sm|uuid), "python", "python.lines" (why Python lines are missing, else empty), "python.walk" (there
+// when reading the frames went wrong), "torch", "nvtx" (how ranges are seen), "gave-up", "rank", "env.NAME",
+// "setting.NAME", "nested-tool"; "cupti.proof" (a callback arrived after subscribing; absent when none did),
+// "cupti.error" (why unavailable), "driver.release" (the kernel module's number), "stacks" (why native stacks
+// are missing), "subject.KEY" (capgate_subject). A key may come twice: the later one holds. Strings, stacks
+// and Python stacks may stand after the first record that names them, by seq: load them all first.
 struct MetaRecord {
   RecordHeader h;
   uint32_t key_bytes;
@@ -123,35 +127,35 @@ struct ModuleRecord {
 // What a call is, whatever its spelling (_v2, _ptsz, runtime or driver).
 enum class Family : uint16_t {
   other = 0,
-  stream_sync,     // cudaStreamSynchronize, cuStreamSynchronize
+  stream_sync,  // cudaStreamSynchronize, cuStreamSynchronize
   event_sync,
-  device_sync,     // cudaDeviceSynchronize, cudaThreadSynchronize, cuCtxSynchronize
+  device_sync,  // cudaDeviceSynchronize, cudaThreadSynchronize, cuCtxSynchronize
   stream_query,
   event_query,
-  memcpy_sync,     // every synchronous copy: 1D, 2D, 3D, peer, symbol, array
+  memcpy_sync,  // every synchronous copy: 1D, 2D, 3D, peer, symbol, array
   memcpy_async,
   memset_sync,
   memset_async,
-  alloc_device,    // cudaMalloc, pitch, 3D, array, managed, cuMemCreate
+  alloc_device,  // cudaMalloc, pitch, 3D, array, managed, cuMemCreate
   free_device,
-  alloc_async,     // stream-ordered
+  alloc_async,  // stream-ordered
   free_async,
-  alloc_host,      // pinned
+  alloc_host,  // pinned
   free_host,
   host_register,
   host_unregister,
-  vmm,             // cuMemMap, Unmap, SetAccess, address reserve and free
-  launch,          // kernel launches of every kind, cooperative and Ex included
-  host_func,       // cudaLaunchHostFunc, cudaStreamAddCallback
+  vmm,        // cuMemMap, Unmap, SetAccess, address reserve and free
+  launch,     // kernel launches of every kind, cooperative and Ex included
+  host_func,  // cudaLaunchHostFunc, cudaStreamAddCallback
   capture_begin,
   capture_end,
-  capture_mode,    // cudaThreadExchangeStreamCaptureMode
-  capture_info,    // legal queries of the capture's state
+  capture_mode,  // cudaThreadExchangeStreamCaptureMode
+  capture_info,  // legal queries of the capture's state
   event_create,
   event_destroy,
   event_record,
   event_elapsed,
-  stream_wait,     // cudaStreamWaitEvent
+  stream_wait,  // cudaStreamWaitEvent
   stream_create,
   stream_destroy,
   graph_create,
@@ -161,7 +165,7 @@ enum class Family : uint16_t {
   graph_exec_destroy,
   graph_launch,
   graph_upload,
-  module_load,     // modules and libraries, JIT links included
+  module_load,  // modules and libraries, JIT links included
   module_unload,
   symbol_load,     // cuModuleGetFunction, cuLibraryGetKernel, cudaGetFuncBySymbol and kin: may load lazily
   func_attribute,  // legal always
@@ -178,55 +182,65 @@ enum class Family : uint16_t {
 };
 
 enum CallFlag : uint32_t {
-  kNested = 1u << 0,           // made inside another watched call of the same thread (a driver call of a runtime call)
+  kNested = 1u << 0,  // made inside another watched call of the same thread (a driver call of a runtime call)
   kPerThreadStream = 1u << 1,  // _ptsz / _ptds: a null stream means the thread's own
   kInCallback = 1u << 2,       // made in a host function or stream callback
   kHasStreamArg = 1u << 3,
   kStackTruncated = 1u << 4,
   kFrameworkIgnored = 1u << 5,
-  kCapturing = 1u << 6,        // the stream given was capturing at enter
-  kLegacyStream = 1u << 7,     // goes to the legacy default stream (null stream, or implied by a synchronous call)
-  kEnterMissed = 1u << 8,      // only the exit was seen
+  kCapturing = 1u << 6,  // the stream given was capturing at enter
+  kLegacyStream =
+      1u << 7,  // goes to the legacy default stream (null stream, or implied by a synchronous call)
+  kEnterMissed = 1u << 8,  // only the exit was seen
 };
 
 // cuPointerGetAttribute's answer, as far as the rules need it.
-enum class Memory : uint8_t { unknown = 0, pageable = 1, pinned = 2, device = 3, managed = 4, array = 5, registered = 6 };
+enum class Memory : uint8_t {
+  unknown = 0,
+  pageable = 1,
+  pinned = 2,
+  device = 3,
+  managed = 4,
+  array = 5,
+  registered = 6
+};
 
 // Where a host address lies; tells a stack array from the heap.
 enum class HostPlace : uint8_t { unknown = 0, stack = 1, heap = 2, module_data = 3, mapping = 4 };
 
 struct CallRecord {
-  RecordHeader h;        // seq: at enter
-  uint64_t seq_end;      // at exit; 0 while pending
-  uint64_t t_begin_ns;   // CLOCK_MONOTONIC
-  uint64_t t_end_ns;     // 0 while pending; equal to t_begin_ns for launches, event records and waits, polls: not timed
-  uint32_t domain;       // CUPTI_CB_DOMAIN_DRIVER_API 1, RUNTIME_API 2
+  RecordHeader h;       // seq: at enter
+  uint64_t seq_end;     // at exit; 0 while pending
+  uint64_t t_begin_ns;  // CLOCK_MONOTONIC
+  uint64_t t_end_ns;    // 0 while pending; equal to t_begin_ns for launches, event records and waits, polls:
+                        // not timed
+  uint32_t domain;      // CUPTI_CB_DOMAIN_DRIVER_API 1, RUNTIME_API 2
   uint32_t cbid;
-  uint32_t name;         // string id: the API's name as CUPTI spells it
-  uint32_t flags;        // CallFlag
-  uint16_t family;       // Family
-  uint8_t thread_mode;   // the thread's interaction mode: 0 global, 1 thread-local, 2 relaxed
+  uint32_t name;           // string id: the API's name as CUPTI spells it
+  uint32_t flags;          // CallFlag
+  uint16_t family;         // Family
+  uint8_t thread_mode;     // the thread's interaction mode: 0 global, 1 thread-local, 2 relaxed
   uint8_t capture_status;  // of the stream given, at enter: CUstreamCaptureStatus; 255 not asked
-  int32_t result;        // cudaError_t / CUresult; kPending
-  uint32_t stack;        // id, 0 none taken
+  int32_t result;          // cudaError_t / CUresult; kPending
+  uint32_t stack;          // id, 0 none taken
   uint32_t python_stack;
-  int32_t device;        // the current context's device
-  uint32_t label;        // string id: kernel or symbol name
+  int32_t device;  // the current context's device
+  uint32_t label;  // string id: kernel or symbol name
   uint64_t context;
-  uint64_t stream;       // handle as given
-  uint64_t capture_id;   // CUDA's id of the sequence that stream captures to, 0 none
-  uint64_t object;       // event, graph, executable graph, module, function, by family
-  uint64_t object2;      // second one: source graph, node
-  uint64_t dst, src;     // copies, memsets (dst), frees (dst), maps
+  uint64_t stream;      // handle as given
+  uint64_t capture_id;  // CUDA's id of the sequence that stream captures to, 0 none
+  uint64_t object;      // event, graph, executable graph, module, function, by family
+  uint64_t object2;     // second one: source graph, node
+  uint64_t dst, src;    // copies, memsets (dst), frees (dst), maps
   uint64_t bytes;
-  uint64_t arg;          // copy kind, capture mode, allocation/wait/record/instantiate flags, new thread mode
-  uint64_t out;          // filled at exit: pointer, stream, event, graph, executable graph; old mode
+  uint64_t arg;  // copy kind, capture mode, allocation/wait/record/instantiate flags, new thread mode
+  uint64_t out;  // filled at exit: pointer, stream, event, graph, executable graph; old mode
   uint8_t dst_memory, src_memory;  // Memory
   uint8_t dst_place, src_place;    // HostPlace
-  int32_t stream_device; // device of the stream given, kNoDevice unknown
-  uint32_t grid[3];      // launches
+  int32_t stream_device;           // device of the stream given, kNoDevice unknown
+  uint32_t grid[3];                // launches
   uint32_t block[3];
-  uint32_t outer_name;   // of a nested call: string id of the outermost watched call
+  uint32_t outer_name;  // of a nested call: string id of the outermost watched call
   uint32_t reserved;
 };
 
@@ -245,7 +259,14 @@ struct RegionRecord {
 };
 
 enum class MarkOp : uint16_t {
-  bucket_push = 1, bucket_pop, allow_begin, allow_end, break_begin, break_end, expect_fail, detach
+  bucket_push = 1,
+  bucket_pop,
+  allow_begin,
+  allow_end,
+  break_begin,
+  break_end,
+  expect_fail,
+  detach
 };
 
 struct MarkRecord {
@@ -253,8 +274,8 @@ struct MarkRecord {
   uint64_t t_ns;
   uint16_t op;  // MarkOp
   uint16_t reserved;
-  uint32_t a;   // string id: bucket name, rule, break name
-  uint32_t b;   // string id: reason
+  uint32_t a;      // string id: bucket name, rule, break name
+  uint32_t b;      // string id: reason
   uint32_t stack;  // 0
 };
 
@@ -267,9 +288,9 @@ struct ObjectRecord {
   uint16_t reserved;
   int32_t device;
   uint64_t object;
-  uint64_t other;    // context of a stream; source graph of a clone or executable
-  uint64_t flags;    // stream: CUstream_flags (1 non-blocking); module: bytes
-  uint64_t call_seq; // the call that it happened in, 0 none
+  uint64_t other;     // context of a stream; source graph of a clone or executable
+  uint64_t flags;     // stream: CUstream_flags (1 non-blocking); module: bytes
+  uint64_t call_seq;  // the call that it happened in, 0 none
 };
 
 struct NodeRecord {
@@ -285,25 +306,25 @@ struct CaptureRecord {  // written at the end of a capture, before its nodes
   uint64_t begin_seq, end_seq;  // of the begin and end calls
   uint64_t capture_id;
   uint64_t stream;
-  uint64_t graph;               // 0 when it failed
-  uint64_t nodes, edges;        // real counts, even when the records below were cut
-  uint32_t truncated;           // parameters left out for want of room or because another capture was open
+  uint64_t graph;         // 0 when it failed
+  uint64_t nodes, edges;  // real counts, even when the records below were cut
+  uint32_t truncated;     // parameters left out for want of room or because another capture was open
   int32_t result;
 };
 
 struct GraphNodeRecord {
   RecordHeader h;
   uint64_t graph, node;
-  uint32_t kind;        // CUgraphNodeType
-  uint32_t name;        // string id: kernel name
-  uint64_t func;        // kernel: handle of its function
+  uint32_t kind;  // CUgraphNodeType
+  uint32_t name;  // string id: kernel name
+  uint64_t func;  // kernel: handle of its function
   uint32_t grid[3], block[3], shared_bytes, param_bytes;
-  uint64_t dst, src, bytes;        // copies, memsets
+  uint64_t dst, src, bytes;  // copies, memsets
   uint64_t context;
   int32_t device;
   uint8_t dst_memory, src_memory, dst_place, src_place;
   uint32_t param_count;
-  uint32_t param_layout;           // 1: param_count × {uint32 offset, uint32 size} stand before the bytes
+  uint32_t param_layout;  // 1: param_count × {uint32 offset, uint32 size} stand before the bytes
   // layout, uint8_t params[param_bytes], padding
 };
 
@@ -320,13 +341,15 @@ struct ThreadRecord {
 
 struct CounterRecord {
   RecordHeader h;
-  // String id: "call:cudaMemcpy" (calls outside everything judged), "unknown-cbid:driver:812:NAME" (a call newer than the
-  // library; value 0), "thinned:FAMILY|room|node" (left out for want of room), "nvtx-range:[DOMAIN@]NAME" (ranges that no
-  // --region asked for), "enter-missed". The record grows in place while the program runs. Equal names add up.
+  // String id: "call:cudaMemcpy" (calls outside everything judged), "unknown-cbid:driver:812:NAME" (a call
+  // newer than the library; value 0), "thinned:FAMILY|room|node" (left out for want of room),
+  // "nvtx-range:[DOMAIN@]NAME" (ranges that no
+  // --region asked for), "enter-missed". The record grows in place while the program runs. Equal names add
+  // up.
   uint32_t name;
   uint32_t reserved;
-  uint64_t value;   // calls
-  uint64_t bytes;   // their bytes where that means something
+  uint64_t value;  // calls
+  uint64_t bytes;  // their bytes where that means something
   uint64_t blocked_ns;
 };
 
