@@ -10,9 +10,13 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__global__ void __launch_bounds__(kThreads) norm_rope_kernel(const NormRope a) {
+// A block is one head of one task.
+__global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_constant__ NormRopes tasks) {
   __shared__ float scratch[32];
-  const int head = blockIdx.x, b = blockIdx.y, position = a.positions[b];
+  int head = blockIdx.x, t = 0;
+  while (t + 1 < tasks.count && head >= tasks.task[t].heads) head -= tasks.task[t++].heads;
+  const NormRope& a = tasks.task[t];
+  const int b = blockIdx.y, position = a.positions[b];
   const std::int64_t offset = (static_cast<std::int64_t>(b) * a.heads + head) * a.dim;
   const float* in = a.in + offset;
   float* out = a.out + offset;
@@ -42,8 +46,16 @@ __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const NormRope a) {
 
 }  // namespace
 
+void norm_rope(cudaStream_t stream, const NormRopes& tasks, int batch) {
+  int heads = 0;
+  for (int t = 0; t < tasks.count; ++t) heads += tasks.task[t].heads;
+  norm_rope_kernel<<<dim3(heads, batch), kThreads, 0, stream>>>(tasks);
+}
+
 void norm_rope(cudaStream_t stream, const NormRope& args, int batch) {
-  norm_rope_kernel<<<dim3(args.heads, batch), kThreads, 0, stream>>>(args);
+  NormRopes one{};
+  one.add(args);
+  norm_rope(stream, one, batch);
 }
 
 }  // namespace dsv4::kernels

@@ -24,6 +24,16 @@ struct NormRope {
   int window_slots;
 };
 
+constexpr int kMostNormRopes = 3;
+
+// Several that do not depend on one another, in one launch.
+struct NormRopes {
+  NormRope task[kMostNormRopes];
+  int count = 0;
+  void add(const NormRope& t) { task[count++] = t; }
+};
+
 void norm_rope(cudaStream_t stream, const NormRope& args, int batch);
+void norm_rope(cudaStream_t stream, const NormRopes& tasks, int batch);
 
 }  // namespace dsv4::kernels

@@ -171,15 +171,22 @@ class Enqueue {
 
     kernels::NormRope query = norm_rope(a_.q, a_.q, c_.num_heads, dim);
     query.frequencies = frequencies;
-    kernels::norm_rope(stream_, query, batch_);
-    see(component::kQ, a_.q, c_.num_heads * dim);
-
     kernels::NormRope key = norm_rope(a_.kv, a_.kv, 1, dim);
     key.weight = w.kv_norm;
     key.frequencies = frequencies;
     key.window = state.window;
     key.window_slots = c_.sliding_window;
-    kernels::norm_rope(stream_, key, batch_);
+    kernels::NormRopes ropes{};
+    ropes.add(query);
+    ropes.add(key);
+    if (indexed) {
+      kernels::NormRope index = norm_rope(a_.index_query, a_.index_query, c_.index_heads, c_.index_head_dim);
+      index.normalise = false;
+      index.frequencies = frequencies;
+      ropes.add(index);
+    }
+    kernels::norm_rope(stream_, ropes, batch_);
+    see(component::kQ, a_.q, c_.num_heads * dim);
     see(component::kKv, a_.kv, dim);
 
     if (compressed) {
@@ -221,10 +228,6 @@ class Enqueue {
     const CompressorState& keys = state.index_compressor;
     compress(w.index_compressor, keys, a_.index_kv, a_.index_gate);
     see(component::kIndexKey, keys.entries, static_cast<int>(keys.shape.entries_size()));
-    kernels::NormRope query = norm_rope(a_.index_query, a_.index_query, c_.index_heads, c_.index_head_dim);
-    query.normalise = false;
-    query.frequencies = s_.weights.compress_frequencies;
-    kernels::norm_rope(stream_, query, batch_);
     see(component::kIndexQuery, a_.index_query, c_.index_heads * c_.index_head_dim);
     see(component::kIndexWeights, a_.index_weights, c_.index_heads);
     kernels::index_scores(stream_,

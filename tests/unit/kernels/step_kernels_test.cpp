@@ -171,6 +171,41 @@ TEST_F(StepKernels, NormAndRotation) {
       }
 }
 
+// Several in one launch: each as if alone.
+TEST_F(StepKernels, NormsAndRotationsAtOnce) {
+  constexpr int kBatch = 2, kPairs = 4;
+  Noise noise(17);
+  const std::vector<int> positions = {5, 90};
+  const auto* at = upload(positions);
+  const auto* frequencies = upload(std::vector<float>{1.0f, 0.1f, 0.01f, 0.001f});
+  const auto* weight = upload(noise.values(48));
+  const int heads[] = {3, 1, 5}, dims[] = {32, 48, 20};
+  kernels::NormRopes all{};
+  for (int t = 0; t < 3; ++t) {
+    kernels::NormRope args{};
+    args.in = upload(noise.values(kBatch * heads[t] * dims[t]));
+    args.out = poisoned<float>(kBatch * heads[t] * dims[t]);
+    args.heads = heads[t];
+    args.dim = dims[t];
+    args.normalise = t < 2;
+    args.weight = t == 1 ? weight : nullptr;
+    args.frequencies = frequencies;
+    args.pairs = kPairs;
+    args.positions = at;
+    args.eps = 1e-4f;
+    all.add(args);
+  }
+  kernels::norm_rope(stream_, all, kBatch);
+  for (int t = 0; t < 3; ++t) {
+    kernels::NormRope alone = all.task[t];
+    alone.out = poisoned<float>(kBatch * heads[t] * dims[t]);
+    kernels::norm_rope(stream_, alone, kBatch);
+    const auto wanted = read(alone.out, kBatch * heads[t] * dims[t]);
+    EXPECT_EQ(read(all.task[t].out, kBatch * heads[t] * dims[t]), wanted) << t;
+    for (const float v : wanted) ASSERT_FALSE(std::isnan(v));
+  }
+}
+
 // Rows at different positions through several windows, over poisoned state.
 TEST_F(StepKernels, CompressorsWithTheirState) {
   constexpr int kBatch = 2, kDim = 40, kPairs = 6, kMaxPositions = 64;
