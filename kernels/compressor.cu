@@ -1,5 +1,6 @@
 #include "kernels/compressor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -11,8 +12,14 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// A block is one row of the batch; a thread keeps to its channels, so that it reads back only what it wrote.
-__global__ void __launch_bounds__(kThreads) compress_kernel(const Compressor c) {
+struct Pair {
+  Compressor of[2];
+};
+
+// A block is one row of the batch, for one of the two; a thread keeps to its channels, so that it reads back
+// only what it wrote.
+__global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constant__ Pair pair) {
+  const Compressor& c = pair.of[blockIdx.y];
   extern __shared__ float entry[];  // [dim]
   __shared__ float scratch[32];
   const int b = blockIdx.x, position = c.positions[b];
@@ -65,7 +72,11 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const Compressor c) 
 }  // namespace
 
 void compress(cudaStream_t stream, const Compressor& args, int batch) {
-  compress_kernel<<<batch, kThreads, args.dim * sizeof(float), stream>>>(args);
+  compress_kernel<<<batch, kThreads, args.dim * sizeof(float), stream>>>({{args, args}});
+}
+
+void compress(cudaStream_t stream, const Compressor& a, const Compressor& b, int batch) {
+  compress_kernel<<<dim3(batch, 2), kThreads, std::max(a.dim, b.dim) * sizeof(float), stream>>>({{a, b}});
 }
 
 }  // namespace dsv4::kernels

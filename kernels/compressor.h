@@ -22,5 +22,7 @@ struct Compressor {
 };
 
 void compress(cudaStream_t stream, const Compressor& args, int batch);
+// Two that do not depend on one another, in one launch.
+void compress(cudaStream_t stream, const Compressor& a, const Compressor& b, int batch);
 
 }  // namespace dsv4::kernels

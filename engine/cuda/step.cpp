@@ -117,7 +117,8 @@ class Enqueue {
     return args;
   }
 
-  void compress(const DeviceCompressor& w, const CompressorState& state, const float* kv, const float* gate) {
+  kernels::Compressor compressor(const DeviceCompressor& w, const CompressorState& state, const float* kv,
+                                 const float* gate) const {
     kernels::Compressor args{};
     args.kv = kv;
     args.gate = gate;
@@ -136,7 +137,7 @@ class Enqueue {
     args.pairs = c_.rope_dim / 2;
     args.positions = s_.positions;
     args.eps = static_cast<float>(c_.rms_norm_eps);
-    kernels::compress(stream_, args, batch_);
+    return args;
   }
 
   void attention(const DeviceLayer& w, const LayerState& state) {
@@ -190,11 +191,17 @@ class Enqueue {
     see(component::kKv, a_.kv, dim);
 
     if (compressed) {
-      compress(w.compressor, state.compressor, a_.compressor_kv, a_.compressor_gate);
+      const auto entries = compressor(w.compressor, state.compressor, a_.compressor_kv, a_.compressor_gate);
+      if (indexed)
+        kernels::compress(stream_, entries,
+                          compressor(w.index_compressor, state.index_compressor, a_.index_kv, a_.index_gate),
+                          batch_);
+      else
+        kernels::compress(stream_, entries, batch_);
       see(component::kEntry, state.compressor.entries,
           static_cast<int>(state.compressor.shape.entries_size()));
     }
-    if (indexed) choose_entries(w, state);
+    if (indexed) choose_entries(state);
 
     kernels::Attention args{};
     args.q = a_.q;
@@ -224,9 +231,8 @@ class Enqueue {
     see(component::kAttnOut, a_.attn_out, d);
   }
 
-  void choose_entries(const DeviceLayer& w, const LayerState& state) {
+  void choose_entries(const LayerState& state) {
     const CompressorState& keys = state.index_compressor;
-    compress(w.index_compressor, keys, a_.index_kv, a_.index_gate);
     see(component::kIndexKey, keys.entries, static_cast<int>(keys.shape.entries_size()));
     see(component::kIndexQuery, a_.index_query, c_.index_heads * c_.index_head_dim);
     see(component::kIndexWeights, a_.index_weights, c_.index_heads);

@@ -270,6 +270,59 @@ TEST_F(StepKernels, CompressorsWithTheirState) {
   }
 }
 
+// Two in one launch: each as if alone, though they differ in everything.
+TEST_F(StepKernels, TwoCompressorsAtOnce) {
+  constexpr int kBatch = 2, kPairs = 3;
+  Noise noise(18);
+  const std::vector<int> positions = {7, 15};  // windows of 4 close
+  const auto* at = upload(positions);
+  const auto* frequencies = upload(std::vector<float>{1.0f, 0.1f, 0.01f});
+  const CompressorShape shapes[] = {{4, 8, 80, 40, 16, true}, {4, 4, 24, 24, 16, false}};
+  kernels::Compressor both[2];
+  float *kv_rings[2], *gate_rings[2];
+  for (int t = 0; t < 2; ++t) {
+    const CompressorShape& shape = shapes[t];
+    kernels::Compressor& args = both[t];
+    args = {};
+    args.kv = upload(noise.values(kBatch * shape.width));
+    args.gate = upload(noise.values(kBatch * shape.width));
+    args.ape = upload(noise.values(shape.ratio * shape.width));
+    args.norm = upload(noise.values(shape.dim));
+    const auto kv = noise.values(kBatch * shape.ring_size()), gate = noise.values(kBatch * shape.ring_size());
+    args.kv_ring = upload(kv);
+    args.gate_ring = upload(gate);
+    kv_rings[t] = upload(kv);
+    gate_rings[t] = upload(gate);
+    args.entries = poisoned<float>(kBatch * shape.entries_size());
+    args.ratio = shape.ratio;
+    args.ring = shape.ring;
+    args.width = shape.width;
+    args.dim = shape.dim;
+    args.max_entries = shape.max_entries;
+    args.overlap = shape.overlap;
+    args.frequencies = frequencies;
+    args.pairs = kPairs;
+    args.positions = at;
+    args.eps = 1e-4f;
+  }
+  kernels::compress(stream_, both[0], both[1], kBatch);
+  for (int t = 0; t < 2; ++t) {
+    kernels::Compressor alone = both[t];
+    alone.kv_ring = kv_rings[t];
+    alone.gate_ring = gate_rings[t];
+    alone.entries = poisoned<float>(kBatch * shapes[t].entries_size());
+    kernels::compress(stream_, alone, kBatch);
+    const auto same = [&](const float* a, const float* b, std::int64_t size) {
+      const auto x = read(a, size), y = read(b, size);
+      return std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+    };
+    EXPECT_TRUE(same(both[t].kv_ring, alone.kv_ring, kBatch * shapes[t].ring_size())) << t;
+    EXPECT_TRUE(same(both[t].gate_ring, alone.gate_ring, kBatch * shapes[t].ring_size())) << t;
+    EXPECT_TRUE(same(both[t].entries, alone.entries, kBatch * shapes[t].entries_size())) << t;
+    EXPECT_FALSE(std::isnan(read(alone.entries, kBatch * shapes[t].entries_size())[shapes[t].dim])) << t;
+  }
+}
+
 TEST_F(StepKernels, IndexScores) {
   constexpr int kBatch = 3, kHeads = 40, kDim = 33, kMax = 70, kRatio = 4;
   Noise noise(9);
