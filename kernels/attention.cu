@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a, int
   for (int j = warp; j < keys; j += kWarps) {
     const float* k = key(j);
     float product = 0;
+#pragma unroll 8
     for (int d = lane; d < a.dim; d += 32) product = fmaf(q[d], k[d], product);
     product = warp_sum(product) * scale;
     if (lane == 0) weight[j] = product;
@@ -78,6 +79,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a, int
 
   for (int d = threadIdx.x; d < a.dim; d += kThreads) {
     float sum = 0;
+#pragma unroll 8
     for (int j = 0; j < keys; ++j) sum = fmaf(weight[j], key(j)[d], sum);
     out[d] = sum / total;
   }

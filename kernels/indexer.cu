@@ -37,6 +37,7 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
     float score = 0;
     for (int h = lane; h < a.heads; h += 32) {
       float product = 0;
+#pragma unroll 8
       for (int d = 0; d < a.dim; ++d) product = fmaf(query[h * pitch + d], key[d], product);
       product *= scale;
       if (product > 0) score = fmaf(a.weights[b * a.heads + h], product, score);

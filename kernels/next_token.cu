@@ -41,6 +41,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
   const float* logits = a.logits + static_cast<std::int64_t>(b) * a.vocab;
   Best best{0, -1};
   if (sampling.temperature == 0) {
+#pragma unroll 8
     for (int i = threadIdx.x; i < a.vocab; i += kThreads)
       best = better(best, {static_cast<double>(logits[i]), i});
   } else {
