@@ -3,6 +3,7 @@
 
     python3 scripts/golden/make_golden.py --out DIR                  # torch and transformers; CPU; no network
     python3 scripts/golden/make_golden.py --oracle numpy --out DIR   # the second opinion alone; needs numpy only
+    python3 scripts/golden/make_golden.py --save-pretrained CASE --out DIR   # only DIR/CASE, as transformers saves a model
 
 Writes DIR/golden.safetensors (layout: golden_file.py) and DIR/golden-summary.json: for each case how far the oracle and
 the float64 second opinion are apart, and any choice in which they differ beyond a rounding error. A case that fails is
@@ -103,13 +104,29 @@ def make_case(case, oracle):
         return {}, {"name": case["name"], "error": traceback.format_exc(), "seconds": round(time.time() - start, 1)}
 
 
+def save_pretrained(case, folder):
+    """The case's model as `save_pretrained` writes it: config.json, generation_config.json, model.safetensors."""
+    import oracle_transformers
+
+    model = oracle_transformers.build(case, generate_weights(case["config"], case["seed"], case["storage"]))
+    model.save_pretrained(folder)
+    return model
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", required=True)
     parser.add_argument("--oracle", choices=("transformers", "numpy"), default="transformers")
     parser.add_argument("--cases", default="", help="comma-separated names; default: all")
     parser.add_argument("--jobs", type=int, default=min(len(CASES), os.cpu_count() or 1))
+    parser.add_argument("--save-pretrained", metavar="CASE", help="only this case's model, as transformers saves it")
     args = parser.parse_args()
+    if args.save_pretrained:
+        chosen = [c for c in CASES if c["name"] == args.save_pretrained]
+        if not chosen:
+            parser.error(f"there is no case {args.save_pretrained!r}")
+        save_pretrained(chosen[0], os.path.join(args.out, args.save_pretrained))
+        return 0
     cases = [c for c in CASES if not args.cases or c["name"] in args.cases.split(",")]
     os.makedirs(args.out, exist_ok=True)
     if args.jobs > 1:
