@@ -27,12 +27,13 @@ struct LintOptions {
   bool whole_file = false;   // findings outside regions too (as warnings)
   uint64_t budget = 200000;  // function bodies interpreted a unit before the analysis stops and says so
   std::vector<std::string>
-      source_tables;               // the user's additions to the table of sources: JSON text, not paths
-  std::vector<CaptureEdge> edges;  // functions of other units that begin or end a region, in order
+      source_tables;                 // the user's additions to the table of sources: JSON text, not paths
+  std::vector<std::string> regions;  // globs of the NVTX ranges (default domain) that are regions
+  std::vector<CaptureEdge> edges;    // functions of other units that begin or end a region, in order
 };
 template <class A>
 void fields(A& archive, LintOptions& v) {
-  archive(v.whole_file, v.budget, v.source_tables, v.edges);
+  archive(v.whole_file, v.budget, v.source_tables, v.regions, v.edges);
 }
 
 // Code that will be captured. `name` is unique in the unit and means something to a reader: the annotated

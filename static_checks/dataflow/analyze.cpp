@@ -63,6 +63,9 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
         case Is::begin_region:
           r.begins_region = true;
           break;
+        case Is::begin_range:
+          r.begins_region = r.begins_region || !options_.regions.empty();
+          break;
         case Is::launch:
         case Is::library_work:
           r.launches = true;
@@ -78,13 +81,14 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
           break;
       }
       if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
-          api->direction != Direction::on_host &&
+          api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
           !(api->is == Is::allocate && api->memory == Memory::host_heap))
         r.calls_api = true;
       continue;
     }
     if (!callee->user) {
       if (callee->name.starts_with("thrust::")) r.calls_api = true;
+      if (is_range(callee->record)) r.begins_region = r.begins_region || !options_.regions.empty();
       if (Function* made = made_by(*callee)) scan(*made, r, seen);
       continue;
     }
@@ -209,7 +213,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
   edge.usr = f.usr;
   if (!exit.dead && !f.region) {
     edge.ends = exit.flow.region == 0;
-    if (exit.flow.region > kCallers) {
+    if (exit.flow.region > kCallers && exit.flow.marked != kByRange) {
       edge.begins = exit.tag == Tag::begun ? 2 : exit.tag == Tag::not_begun ? 3 : 1;
       edge.marked = exit.flow.marked;
       edge.relaxed = exit.flow.relaxed_capture;

@@ -429,7 +429,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   put(key, uint64_t{entry.flow.relaxed_capture} | uint64_t{entry.flow.relaxed_thread} << 8 |
                uint64_t{entry.flow.eager_break} << 16 | uint64_t{entry.flow.not_capturing} << 24 |
                uint64_t{entry.flow.device_scalars} << 32 | uint64_t{entry.flow.marked} << 40 |
-               uint64_t{static_cast<uint8_t>(entry.flow.first_use)} << 48);
+               uint64_t{static_cast<uint8_t>(entry.flow.first_use)} << 48 |
+               uint64_t{entry.flow.ranges} << 56);
   put(key, entry.flow.allowed);
   for (const auto& [path, c] : entry.cells()) {
     put(key, path);

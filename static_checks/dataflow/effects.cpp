@@ -491,7 +491,13 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       if (!s().flow.region) begin_region(n, "marked");
       break;
     case Is::end_region:
-      if (s().flow.marked) end_region(n);
+      if (s().flow.marked == 1) end_region(n);
+      break;
+    case Is::begin_range:
+      if (const Argument* name = at_position(a, api.ptr)) push_range(name->node, n);
+      break;
+    case Is::end_range:
+      pop_range(n);
       break;
     case Is::begin_eager_break:
       s().flow.eager_break = 1;

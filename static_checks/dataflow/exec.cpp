@@ -404,7 +404,7 @@ void Interpreter::exec_declare(const Node* n) {
     } else if (type->record) {
       construct_default(*type->record, p, n);
     }
-    if (type->record && type->record->user) {
+    if (type->record && (type->record->user || is_range(type->record))) {
       frame_->locals.push_back({v, true});
     }
     return;
@@ -577,7 +577,8 @@ void Interpreter::exec(const Node* n) {
       return;
     case Op::construct: {  // a temporary that dies at once
       eval(n);
-      if (n->record && n->record->user && !s().dead) destroy(*n->record, temporary(n), n);
+      if (n->record && (n->record->user || is_range(n->record)) && !s().dead)
+        destroy(*n->record, temporary(n), n);
       return;
     }
     default:

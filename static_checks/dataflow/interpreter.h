@@ -25,6 +25,9 @@ inline bool is_record(const Type* t) {
   return t && (t->shape == Shape::record || t->shape == Shape::array);
 }
 
+// nvtx3's objects whose life is a range.
+bool is_range(const Record* record);
+
 Tag opposite(Tag tag);  // of the negated value
 
 class Interpreter {
@@ -208,6 +211,8 @@ class Interpreter {
   void write_memory(PathId target, const Trace* taint, bool strong);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
+  void push_range(const Node* name, const Node* at);
+  void pop_range(const Node* at);
   void allow(const Node* rule, const Node* reason);
   CallEvent event_of(const Api& api, std::string callee);
   StreamUse stream_use(const Argument* stream) const;

@@ -165,6 +165,11 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   const bool threads = name == "std::thread" || name == "std::jthread";
   std::vector<Argument> a = arguments_of(n, 0, n->function);
   s().erase_below(paths_, destination, true);
+  if (is_range(n->record)) {
+    const bool copied = a.size() == 1 && record_of(a[0].node) == n->record;
+    if (!a.empty() && !copied) push_range(a[0].node, n);
+    return v;
+  }
   if (threads) {
     // Another thread captures nothing of ours.
     const Flow flow = s().flow;

@@ -110,10 +110,11 @@ Value Interpreter::construct(const Node* n, PathId destination) {
     if (s().flow.region > kCallers && s().flow.region != region &&
         regions_[s().flow.region].function.find(record->name) == 0) {
       const bool relaxed = s().flow.relaxed_capture;
-      const bool marked = s().flow.marked;
+      const uint8_t marked = s().flow.marked;
       s().flow.region = region;
       begin_region(n, marked ? "marked" : "guard");
       s().flow.relaxed_capture = relaxed;
+      s().flow.marked = marked;
     }
     return result;
   }
@@ -159,6 +160,7 @@ Value Interpreter::construct(const Node* n, PathId destination) {
 }
 
 void Interpreter::destroy(Record& record, PathId object, const Node* at, int depth) {
+  if (is_range(&record)) pop_range(at);
   if (!record.user || depth > 4) return;
   lowering_.complete(record);
   if (record.destructor_elsewhere) {
@@ -174,7 +176,7 @@ void Interpreter::destroy(Record& record, PathId object, const Node* at, int dep
     }
   }
   for (auto f = record.fields.rbegin(); f != record.fields.rend(); ++f)
-    if (f->type && f->type->record && f->type->record->user)
+    if (f->type && f->type->record && (f->type->record->user || is_range(f->type->record)))
       destroy(*f->type->record, paths_.field(object, f->name), at, depth + 1);
   for (Record* base : record.bases) destroy(*base, object, at, depth + 1);
 }

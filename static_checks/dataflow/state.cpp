@@ -154,7 +154,8 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
     flow.device_scalars = into.flow.device_scalars || from.flow.device_scalars;
     if (into.flow.allowed != from.flow.allowed) flow.allowed = base.allowed;
     if (into.flow.first_use != from.flow.first_use) flow.first_use = base.first_use;
-    flow.marked = into.flow.marked && from.flow.marked;
+    flow.marked = into.flow.marked == from.flow.marked ? into.flow.marked : 0;
+    flow.ranges = std::min(into.flow.ranges, from.flow.ranges);
   }
   into.clear();
   for (const auto& [path, cell] : merged) into.append(path, cell);

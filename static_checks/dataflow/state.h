@@ -85,6 +85,8 @@ struct Cell {
 // not: a flag or an empty handle, or a capacity that has to grow.
 enum class FirstUse : uint8_t { none, once, growth };
 
+inline constexpr uint8_t kByRange = 2;
+
 struct Flow {
   uint32_t region = 0;          // index into the analysis' regions; 0 outside; 1: the caller's
   uint8_t relaxed_capture = 0;  // the capture was begun in relaxed mode
@@ -92,7 +94,8 @@ struct Flow {
   uint8_t eager_break = 0;
   uint8_t not_capturing = 0;   // behind a test that says so
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
-  uint8_t marked = 0;          // the region is a marked step, no capture
+  uint8_t marked = 0;          // the region is a marked step, no capture; kByRange: an NVTX range
+  uint8_t ranges = 0;          // NVTX ranges that were opened in a region that is one, and are open
   FirstUse first_use = FirstUse::none;
   uint32_t allowed = 0;  // index into the analysis' allow scopes
   bool operator==(const Flow&) const = default;

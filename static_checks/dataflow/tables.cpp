@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, Is>, 44> kKinds{{
+constexpr std::array<std::pair<std::string_view, Is>, 46> kKinds{{
     {"copy", Is::copy},
     {"copy-node", Is::copy_node},
     {"set", Is::set},
@@ -51,6 +51,8 @@ constexpr std::array<std::pair<std::string_view, Is>, 44> kKinds{{
     {"tensor-part", Is::tensor_part},
     {"begin-region", Is::begin_region},
     {"end-region", Is::end_region},
+    {"begin-range", Is::begin_range},
+    {"end-range", Is::end_range},
     {"begin-eager-break", Is::begin_eager_break},
     {"end-eager-break", Is::end_eager_break},
     {"begin-allow", Is::begin_allow},

@@ -54,6 +54,8 @@ enum class Is : uint8_t {
   tensor_part,
   begin_region,
   end_region,
+  begin_range,
+  end_range,
   begin_eager_break,
   end_eager_break,
   begin_allow,

@@ -6,7 +6,8 @@
 //   code();  // EXPECT: host-sync:allowed          inside a scope that allows the rule
 //   code();  // EXPECT: not-analysed               a region reaches what nobody can judge
 //   code();  // EXPECT: not-looked-into:note       a region calls another project's code
-//   // OPTIONS: --whole-file                        anywhere in the first file; also --budget=N
+//   // OPTIONS: --whole-file                        anywhere in the first file; also --budget=N,
+//   --region=GLOB
 //
 // The findings of a file with a golden twin must also read exactly like it.
 // A label that is not found and a finding that is not labelled both fail. Every file must parse without
@@ -130,6 +131,8 @@ int main(int argc, char** argv) {
   for (const std::string& word : options)
     if (word == "--whole-file")
       lint.whole_file = true;
+    else if (word.starts_with("--region="))
+      lint.regions.push_back(word.substr(9));
     else if (word.starts_with("--budget="))
       lint.budget = std::strtoull(word.c_str() + 9, nullptr, 10);
     else

@@ -94,19 +94,25 @@ def twin_reports(lint, variant):
         if whole["coverage"]["files_failed"] or whole["coverage"]["files_parsed"] != len(entries):
             lint.fail(f"{variant} twins: not every file was parsed: {whole['reasons']}")
         names = sorted({pathlib.Path(e["file"]).stem for e in entries})
-        return {name: lint.run(folder, ROOT / f"tests/corpus/cpp/{name}.cu")[1] for name in names}
+        return {name: lint.run(folder, *regions_by_name(name), ROOT / f"tests/corpus/cpp/{name}.cu")[1] for name in names}
 
 
-def marked_by_name(source):
-    """Its step is an NVTX range that is chosen on the command line, which a static pass is not told."""
-    return "--region" in read_options(source).get("AUDIT", [])
+def regions_by_name(name):
+    """The NVTX ranges that are steps, as the command line of the audit names them."""
+    words = read_options(ROOT / f"tests/corpus/cpp/{name}.cu").get("AUDIT", [])
+    return [word for at, word in enumerate(words) if word == "--region" or words[max(at - 1, 0)] == "--region"]
+
+
+def names_its_range_late(source):
+    """The name of its range is made when it runs."""
+    return "nvtxRangePushA(name.c_str())" in source.read_text(encoding="utf-8")
 
 
 def check_faulty(lint, name, report):
     source = ROOT / f"tests/corpus/cpp/{name}.cu"
     wanted = [f for f in read_expected(source, "faulty").findings if f.required and set(f.rules) & (STATIC | {"device-alloc"})]
     # Between steps there is no region: what a run counts a step is no fault of the source.
-    wanted = [] if marked_by_name(source) else [f for f in wanted if f.severities == ["error"] or report["violations"]]
+    wanted = [] if names_its_range_late(source) else [f for f in wanted if f.severities == ["error"] or report["violations"]]
     found = [v for v in report["violations"] if not v["suppressed"]]
     explained = set()
     for fault in wanted:
