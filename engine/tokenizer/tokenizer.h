@@ -18,7 +18,7 @@ class Tokenizer {
   // Of DIR/tokenizer.json.
   static capgate::Result<Tokenizer> open(const std::string& dir);
   // `origin` names the text in errors.
-  static capgate::Result<Tokenizer> parse(std::string_view json, const std::string& origin);
+  static capgate::Result<Tokenizer> parse(std::string_view text, const std::string& origin);
 
   // The text as it stands: nothing is put before or after it. Tokens that the file adds (such as
   // "<|begin|>") are recognised in it. An error unless the text is UTF-8.

@@ -70,6 +70,12 @@ class GateScript(unittest.TestCase):
         self.assertRegex(done.stderr, "the gate opens: .*gate.json")
         self.assertTrue(self.opens())
 
+    def test_the_static_half_alone(self):
+        lint = self.put("lint.json", lint_report())
+        done = self.gate("--static", "--lint", lint)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "the static half: pass")
+
     def test_ready_halves(self):
         lint = self.put("lint.json", lint_report())
         done = self.gate("--lint", lint, "--runtime", self.put("runtime.json", audit_report(self.identity)))
