@@ -241,6 +241,7 @@ void attach() {
     return;
   }
   refresh_modules(*thread);
+  find_stack_bounds(*thread);  // takes memory, which is better done here than in a callback
   if (!warm_up_stacks()) write_meta(*thread, "stacks", "libgcc_s.so.1 could not be loaded: no native stacks");
   read_parts();
   find_heap();

@@ -1,6 +1,7 @@
 // One process's raw trace in memory: what every rule walks over. Strings stay interned; raw bytes are gone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -70,9 +71,9 @@ struct ProcessTrace {
 
   // The last value given for `key`, empty when there is none.
   std::string_view fact(std::string_view key) const {
-    for (auto at = meta.rbegin(); at != meta.rend(); ++at)
-      if (at->first == key) return at->second;
-    return {};
+    const auto last =
+        std::find_if(meta.rbegin(), meta.rend(), [&](const auto& fact) { return fact.first == key; });
+    return last == meta.rend() ? std::string_view() : std::string_view(last->second);
   }
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <istream>
 
 #include "reports/model/json.h"
 #include "reports/model/json_cursor.h"
@@ -254,18 +255,25 @@ Error at_byte(std::string_view text, std::string_view source_name, size_t byte) 
                ": not JSON: unexpected text"};
 }
 
+// Input: the text, or a stream of it. Throws what the parser throws, and TooDeep.
+template <class Input>
+nlohmann::ordered_json parse_input(Input&& input, TakenOut* taken_out) {
+  using Event = nlohmann::ordered_json::parse_event_t;
+  return nlohmann::ordered_json::parse(
+      std::forward<Input>(input), [taken_out](int depth, Event event, nlohmann::ordered_json& value) {
+        const bool opens = event == Event::object_start || event == Event::array_start;
+        if (opens && depth >= kDeepest) throw TooDeep{};
+        return taken_out == nullptr || taken_out->keeps(depth, event, value);
+      });
+}
+
 Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view source_name,
                                      TakenOut* taken_out = nullptr) {
-  using Event = nlohmann::ordered_json::parse_event_t;
   const std::string source(source_name);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{source + ": is empty; a report was expected"};
   try {
-    return nlohmann::ordered_json::parse(text.begin(), text.end(), [&](int depth, Event event, auto& value) {
-      const bool opens = event == Event::object_start || event == Event::array_start;
-      if (opens && depth >= kDeepest) throw TooDeep{};
-      return taken_out == nullptr || taken_out->keeps(depth, event, value);
-    });
+    return parse_input(text, taken_out);
   } catch (const TooDeep&) {
     return Error{source + ": nested over " + std::to_string(kDeepest) + " levels; this is no report"};
   } catch (const nlohmann::ordered_json::parse_error& error) {
@@ -285,12 +293,11 @@ std::optional<std::string> schema_of(std::string_view text) {
   return schema->get<std::string>();
 }
 
-Result<Report> from_json(std::string_view text, std::string_view source_name) {
-  const std::string source(source_name);
-  TakenOut violations;
-  const auto json = parse(text, source_name, &violations);
-  if (!json) return Error{json.error()};
-  const auto& parsed = *json;
+namespace {
+
+// The report of its JSON, from which the violations were taken out.
+Result<Report> report_of(const nlohmann::ordered_json& parsed, TakenOut& violations,
+                         const std::string& source) {
   if (!parsed.is_object()) return Error{source + ": expected an object with the key \"schema\""};
   const auto schema = parsed.find("schema");
   if (schema == parsed.end() || !schema->is_string())
@@ -308,6 +315,27 @@ Result<Report> from_json(std::string_view text, std::string_view source_name) {
   read_summary(root, report);
   if (!error.empty()) return Error{source + ": " + error};
   return report;
+}
+
+}  // namespace
+
+Result<Report> from_json(std::string_view text, std::string_view source_name) {
+  TakenOut violations;
+  const auto json = parse(text, source_name, &violations);
+  if (!json) return Error{json.error()};
+  return report_of(*json, violations, std::string(source_name));
+}
+
+std::optional<Report> from_json(std::istream& text) {
+  TakenOut violations;
+  try {
+    auto report = report_of(parse_input(text, &violations), violations, "");
+    return report ? std::optional(std::move(*report)) : std::nullopt;
+  } catch (const TooDeep&) {
+    return std::nullopt;
+  } catch (const nlohmann::ordered_json::exception&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace capgate::reports

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "reports/digest/sha256.h"
@@ -118,6 +119,11 @@ Result<ReadReport> read_report(const std::string& path) {
 }
 
 Result<Report> read_report_alone(const std::string& path) {
+  std::error_code ec;
+  if (std::filesystem::is_regular_file(path, ec) && std::filesystem::file_size(path, ec) <= kLargest && !ec) {
+    std::ifstream text(path, std::ios::binary);
+    if (auto report = from_json(text)) return std::move(*report);
+  }
   const auto text = read_text(path);
   if (!text) return Error{text.error()};
   return from_json(*text, source_name(path));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <cmath>
 #include <regex>
 
@@ -141,6 +143,24 @@ TEST(Json, NamesWhatIsWrongInViolationsInTheirTurn) {
             "M.json: verdict: \"maybe\" is none of pass, fail, inconclusive");
   EXPECT_EQ(error_of(edited(with("[{}]"), "\"by_rule\":", "\"by\":")),
             "M.json: violations[0]: the key \"id\" is missing");
+}
+
+TEST(Json, ReadsAStreamAsItReadsAText) {
+  const auto streamed = [](const std::string& text) {
+    std::istringstream in(text);
+    return from_json(in);
+  };
+  for (const auto& report : {failed_run(), clean_run(), clean_sources()}) {
+    const auto read = streamed(to_json(report));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(to_json(*read), to_json(report));
+  }
+  const std::string text = to_json(failed_run());
+  for (const std::string& broken :
+       {std::string(), std::string("{"), std::string("[]"), text.substr(0, text.size() / 2), text + "x",
+        edited(text, "\"severity\":", "\"sev\":"), edited(text, "capgate-report/1", "capgate-report/2"),
+        std::string(100, '['), std::string("{\"a\": 1e999}")})
+    EXPECT_FALSE(streamed(broken)) << broken.substr(0, 60);
 }
 
 TEST(Json, RefusesNumbersOutOfRange) {
