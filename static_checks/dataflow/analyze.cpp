@@ -15,6 +15,7 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
       options_(options),
       default_is_per_thread_(unit.per_thread_default_stream),
       root_(unit.root),
+      traces_(program),
       cores_(1),
       regions_(2) {
   for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
@@ -125,14 +126,11 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   state.flow.region = region;
   frame_ = &frame;
   state_ = &state;
-  Node at;
-  at.op = Op::call;
+  Node& at = *program_.node(Op::call);
   at.id = 0xfffffff0;
   at.function = &f;
-  for (uint32_t i = 0; i < program_.files.size(); ++i)
-    if (program_.files[i] == f.place.file) at.file = i;
-  at.line = f.place.line;
-  at.column = f.place.column;
+  at.file = f.file;
+  at.offset = f.offset;
   // What the caller would give: pointers and references to what nobody knows.
   std::vector<Argument> arguments;
   for (const Variable* p : f.params) {

@@ -19,6 +19,17 @@ void failed(UnitResult& result, const Unit& unit, std::string reason) {
   result.not_analysed.push_back(std::move(gap));
 }
 
+struct Analysis {
+  Analysis(const Unit& unit, Tables all_tables, const LintOptions& options)
+      : tables(std::move(all_tables)),
+        lowering(unit, program),
+        interpreter((lowering.collect(), program), lowering, tables, options, unit) {}
+  Tables tables;
+  Program program;
+  Lowering lowering;
+  Interpreter interpreter;
+};
+
 }  // namespace
 
 UnitResult analyze_unit(const Unit& unit, const LintOptions& options) {
@@ -36,11 +47,10 @@ UnitResult analyze_unit(const Unit& unit, const LintOptions& options) {
         failed(result, unit, added.error());
         return result;
       }
-    Program program;
-    Lowering lowering(unit, program);
-    lowering.collect();
-    Interpreter interpreter(program, lowering, tables, options, unit);
-    result = interpreter.run();
+    // Kept until the next unit: a worker ends after one, and taking it all apart would be lost time.
+    static std::unique_ptr<Analysis> last;
+    last = std::make_unique<Analysis>(unit, std::move(tables), options);
+    result = last->interpreter.run();
     result.summary.main_file = unit.main_file;
   } catch (const std::exception& e) {
     failed(result, unit, fmt::format("the analysis failed: {}", e.what()));

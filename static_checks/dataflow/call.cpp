@@ -350,12 +350,11 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   const auto bring_tree = [&](PathId from, PathId to) {
     const PathId root = paths_[from].root;
     bool top = false;
-    const std::vector<std::pair<PathId, Cell>>& cells = s().cells();
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const PathId path = cells[i].first;
+    const State now = s();
+    for (const auto& [path, given] : now.cells()) {
       if (paths_[path].root != root || !paths_.below(path, from)) continue;
       top = top || path == from;
-      Cell cell = cells[i].second;
+      Cell cell = given;
       if (cell.memory == Memory::stack) cell.memory = Memory::unknown;
       bring(paths_.rebase(path, from, to), cell);
     }
@@ -400,22 +399,23 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     c.targets = target_sets_.intern(*self);
     bring(root_of(f.self), c);
   }
-  const auto bring_variable = [&](uint32_t id) {
-    const PathId root = paths_.root(Step::variable, id);
-    const std::vector<std::pair<PathId, Cell>> cells = s().cells();
-    for (const auto& [path, cell] : cells)
-      if (paths_[path].root == root && !entry.find(path)) bring(path, cell);
+  const State caller = s();  // its cells stay where they are
+  const Cells& cells = caller.cells();
+  by_root_.fill(cells, paths_);
+  const auto is_lent = [&](uint32_t id) {
+    if (self && f.self && f.self->id == id) return false;
+    return std::binary_search(reached.visible.begin(), reached.visible.end(), id) ||
+           std::find(canon.more_visible.begin(), canon.more_visible.end(), id) != canon.more_visible.end();
   };
-  for (const uint32_t id : reached.visible)
-    if (!(self && f.self && f.self->id == id)) bring_variable(id);
-  for (const uint32_t id : canon.more_visible) bring_variable(id);
+  for (const auto& [path, cell] : cells)
+    if (const Paths::Info& root = paths_[paths_[path].root];
+        root.step == Step::variable && is_lent(root.key) && !entry.find(path))
+      bring(path, cell);
   for (size_t i = 0; i < canon.roots.size(); ++i) {
     const PathId root = canon.roots[i];
     const PathId symbol = canon.symbols[root];
-    const std::vector<std::pair<PathId, Cell>>& cells = s().cells();
-    for (size_t k = 0; k < cells.size(); ++k)
-      if (paths_[cells[k].first].root == root)
-        bring(paths_.rebase(cells[k].first, root, symbol), cells[k].second);
+    for (uint32_t k = by_root_.first(root); k != CellsByRoot::kNone; k = by_root_.next(k))
+      bring(paths_.rebase(cells[k].first, root, symbol), cells[k].second);
     // The callee must know that it was given memory of a frame.
     if (const Memory memory = memory_of(root); memory != Memory::unknown) {
       const Cell* known = entry.find(symbol);
@@ -471,9 +471,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       Cell& cell = entry.at(path);
       Trace* t = traces_.copy(Trace{});
       t->before = cell.taint;
-      t->file = at->file;
-      t->line = at->line;
-      t->column = at->column;
+      t->at = at;
       t->message = "goes into " + f.spelled + "()";
       t->source = "";
       t->summary = summary.id;
@@ -592,10 +590,10 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     s().dead = true;
     return {};
   }
-  for (const PathId root : canon.roots) s().erase_below(paths_, root, true);
-  for (const uint32_t id : reached.visible) s().erase_below(paths_, paths_.root(Step::variable, id), true);
-  for (const uint32_t id : canon.more_visible) s().erase_below(paths_, paths_.root(Step::variable, id), true);
-  s().erase_below(paths_, temporary(at), true);
+  std::vector<PathId> given_back = canon.roots;
+  for (const uint32_t id : reached.visible) given_back.push_back(paths_.root(Step::variable, id));
+  for (const uint32_t id : canon.more_visible) given_back.push_back(paths_.root(Step::variable, id));
+  given_back.push_back(temporary(at));
   const State& exit_state = summary.exit;
   for (const auto& [path, cell] : exit_state.cells())
     if (const Step step = paths_[paths_[path].root].step; step == Step::result || step == Step::symbol)
@@ -603,8 +601,12 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
         if (const PathId root = paths_[target].root;
             paths_[root].step == Step::heap && !canon.made.contains(root)) {
           canon.made[root] = made_here(root, at);
-          s().erase_below(paths_, canon.made[root], true);
+          given_back.push_back(canon.made[root]);
         }
+  std::sort(given_back.begin(), given_back.end());
+  s().erase_roots(paths_, given_back);
+  Cells returned;
+  returned.reserve(exit_state.cells().size());
   for (const auto& [path, cell] : exit_state.cells()) {
     const PathId to = original(canon, path, at);
     if (!to) continue;
@@ -615,8 +617,9 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       moved.targets = target_sets_.intern(std::move(back));
     }
     if (moved.taint && !first_time) moved.taint = rebound(moved.taint, summary, entry, at, 0);
-    s().at(to) = moved;
+    returned.emplace_back(to, moved);
   }
+  s().put(std::move(returned));
   Flow flow = exit_state.flow;
   if (flow.region == kCallers || annotated) flow.region = s().flow.region;
   if (annotated) flow.marked = s().flow.marked;

@@ -315,16 +315,12 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, Function* kern
     const std::string kind = m == Memory::managed ? "managed memory" : "mapped memory";
     write_memory(p, traces_.source(at, kind + " is written by " + name, kind), false);
   }
-  for (const Variable& v : program_.variables)
-    if (v.managed) {
-      const PathId p = paths_.root(Step::variable, v.id);
-      Cell& c = s().at(p);
-      if (!c.taint) {
-        c.taint =
-            traces_.source(at, "'" + v.name + "' in managed memory is open to " + name, "managed memory");
-        c.deep = true;
-      }
-    }
+  for (const Variable* v : program_.managed) {
+    Cell& c = s().at(paths_.root(Step::variable, v->id));
+    if (c.taint) continue;
+    c.taint = traces_.source(at, "'" + v->name + "' in managed memory is open to " + name, "managed memory");
+    c.deep = true;
+  }
 }
 
 // Remembers which memory captured work was given; a local's own host memory is a fault at once.
@@ -542,7 +538,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         Value all;
         all.targets = config->value.targets;
         for (const PathId p : config->places.empty() ? targets(config->value) : config->places)
-          for (const auto& [path, cell] : std::vector<std::pair<PathId, Cell>>(s().cells()))
+          for (const auto& [path, cell] : Cells(s().cells()))
             if (cell.taint && paths_[path].root == paths_[p].root && paths_.below(path, p)) {
               sink(Use::grid, cell.taint, n);
               break;
@@ -558,7 +554,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       if (const Argument* arrays = at_position(a, api.arrays)) {
         for (const PathId p : targets(arrays->value)) {
           const PathId base = paths_[p].parent ? paths_[p].parent : p;
-          for (const auto& [path, cell] : std::vector<std::pair<PathId, Cell>>(s().cells()))
+          for (const auto& [path, cell] : Cells(s().cells()))
             if (cell.targets && paths_[path].root == paths_[base].root && paths_.below(path, base))
               for (const PathId t : target_sets_[cell.targets]) {
                 Argument one;
@@ -666,7 +662,7 @@ Value Interpreter::launch(const Node* n) {
   std::vector<Argument> config = arguments_of(n, 0, nullptr);
   for (size_t i = 0; i < 3 && i < config.size(); ++i)
     if (const Trace* t = taint_of(config[i].value))
-      sink(kUses[i], t, config[i].node->line ? config[i].node : n);
+      sink(kUses[i], t, config[i].node->file ? config[i].node : n);
   static const Api kLaunch = [] {
     Api api;
     api.is = Is::launch;

@@ -45,8 +45,9 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     more["allow_reason"] = reason;
   const Function& function = *frame_->function;
   const std::string& file = program_.files[at->file];
-  std::string key = std::string(rule) + '\0' + callee + '\0' + file + '\0' + std::to_string(at->line) + ':' +
-                    std::to_string(at->column) + ':' + std::to_string(static_cast<int>(severity)) +
+  const Position where = program_.position(at);
+  std::string key = std::string(rule) + '\0' + callee + '\0' + file + '\0' + std::to_string(where.line) +
+                    ':' + std::to_string(where.column) + ':' + std::to_string(static_cast<int>(severity)) +
                     (more.contains("allow_reason") ? "a" : "") + (region ? "r" : "w");
   const auto [it, fresh] = core_ids_.try_emplace(std::move(key), static_cast<uint32_t>(cores_.size()));
   if (fresh) {
@@ -64,7 +65,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
       f.details["source"] = Traces::origin(taint);
       std::vector<FlowStep> steps;
       for (const Trace* t = taint; t; t = t->before)
-        if (!t->message.empty()) steps.push_back({{program_.files[t->file], t->line, t->column}, t->message});
+        if (!t->message.empty()) steps.push_back({program_.place(t->at), t->message});
       std::reverse(steps.begin(), steps.end());
       for (FlowStep& step : steps)
         if (f.flow.empty() || !(f.flow.back() == step)) f.flow.push_back(std::move(step));

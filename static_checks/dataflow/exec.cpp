@@ -86,7 +86,8 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
     if (s().flow.region && judged() && record.user && record.destructor) {
       const Reach& r = reach(*record.destructor);
       if (!r.frees_async && (r.frees || r.calls_api || !record.destructor->callees.empty())) {
-        const std::vector<std::pair<PathId, Cell>> cells = s().cells();
+        const State before = s();
+        const Cells& cells = before.cells();
         std::vector<const Node*> reported;
         for (const auto& [path, cell] : cells) {
           if (paths_[path].root != object) continue;

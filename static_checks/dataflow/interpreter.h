@@ -265,6 +265,7 @@ class Interpreter {
   Paths paths_;
   TargetSets target_sets_;
   Traces traces_;
+  CellsByRoot by_root_;  // of the state that a call is made in
   std::deque<Chain> chains_;
   std::vector<Core> cores_;
   std::unordered_map<std::string, uint32_t> core_ids_;

@@ -8,6 +8,7 @@ namespace capgate::lint {
 
 Cursors children_of(CXCursor cursor) {
   Cursors kids;
+  kids.reserve(4);
   clang_visitChildren(
       cursor,
       [](CXCursor child, CXCursor, CXClientData data) {
@@ -64,7 +65,12 @@ uint32_t Lowering::Impl::file_id(CXFile file) {
     const std::string& path = unit_.path_of(file);
     const auto known = std::find(program_.files.begin(), program_.files.end(), path);
     it->second = static_cast<uint32_t>(known - program_.files.begin());
-    if (known == program_.files.end()) program_.files.push_back(path);
+    if (known == program_.files.end()) {
+      program_.files.push_back(path);
+      size_t size = 0;
+      const char* text = clang_getFileContents(unit_.tu, file, &size);
+      program_.file_texts.push_back(text ? std::string_view(text, size) : std::string_view());
+    }
   }
   return it->second;
 }
@@ -74,6 +80,14 @@ Place Lowering::Impl::place_of(CXCursor cursor) {
   unsigned line = 0, column = 0;
   clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, &column, nullptr);
   return {program_.files[file_id(file)], static_cast<int>(line), static_cast<int>(column)};
+}
+
+void Lowering::Impl::place(Function& function, CXCursor cursor) {
+  CXFile file = nullptr;
+  unsigned line = 0, column = 0;
+  clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, &column, &function.offset);
+  function.file = file_id(file);
+  function.place = {program_.files[function.file], static_cast<int>(line), static_cast<int>(column)};
 }
 
 const Type* Lowering::Impl::type_of(CXType given) {
@@ -272,6 +286,7 @@ Variable* Lowering::Impl::variable_of(CXCursor given) {
       for (unsigned i = 0; i < n && i < 12; ++i)
         if (take(clang_getTokenSpelling(tu, tokens[i])) == "__managed__") v.managed = true;
       if (tokens) clang_disposeTokens(tu, tokens, n);
+      if (v.managed) program_.managed.push_back(&v);
     }
   }
   return &v;
@@ -379,7 +394,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
   f.spelled = spelling_of(cursor);
   f.is_lambda = clang_getCursorSemanticParent(cursor).kind == CXCursor_ClassDecl &&
                 spelling_of(clang_getCursorSemanticParent(cursor)).find("(lambda") == 0;
-  f.place = place_of(cursor);
+  place(f, cursor);
   f.user = (unit_.is_user(cursor) && !is_inside_a_tensor(f.name)) || f.name.starts_with("capgate::");
   f.foreign = !f.user && !is_of_a_known_library(f.name) && !is_of_the_system(f.place.file);
   f.result = type_of(clang_getCursorResultType(cursor));
@@ -452,7 +467,7 @@ Function* Lowering::Impl::lambda_of(CXCursor expression) {
   f.id = static_cast<uint32_t>(program_.functions.size());
   f.name = scope_ && scope_->function ? scope_->function->name + "::lambda" : "lambda";
   f.spelled = "operator()";
-  f.place = place_of(expression);
+  place(f, expression);
   f.user = true;
   f.is_lambda = true;
   f.internal = true;

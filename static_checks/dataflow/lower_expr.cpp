@@ -7,12 +7,12 @@ namespace capgate::lint {
 
 Node* Lowering::Impl::make(Op op, CXCursor cursor) {
   Node* n = program_.node(op);
+  // Line and column only where they are asked for: libclang takes long to find them.
   CXFile file = nullptr;
-  unsigned line = 0, column = 0;
-  clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, &column, nullptr);
+  unsigned offset = 0;
+  clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, nullptr, nullptr, &offset);
   n->file = file_id(file);
-  n->line = static_cast<int>(line);
-  n->column = static_cast<int>(column);
+  n->offset = offset;
   if (clang_isExpression(cursor.kind)) n->type = type_of(clang_getCursorType(cursor));
   return n;
 }
@@ -132,8 +132,7 @@ void Lowering::Impl::add_arguments(Node* node, CXCursor cursor, Function* callee
       *given = *callee->param_defaults[position];
       given->id = id;
       given->file = node->file;
-      given->line = node->line;
-      given->column = node->column;
+      given->offset = node->offset;
       given->implicit = true;
       node->kids.push_back(given);
     } else if (is_default) {

@@ -35,6 +35,7 @@ class Lowering::Impl {
   Variable* self_of(CXCursor method);
   std::string qualified(CXCursor declaration);
   Place place_of(CXCursor cursor);
+  void place(Function& function, CXCursor cursor);
   void overrides(CXCursor method, Function* overrider, int depth);
   void read_attributes(CXCursor cursor, Function& function);
   void lower_constructor(const Cursors& kids, Function& function);

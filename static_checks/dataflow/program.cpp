@@ -1,5 +1,7 @@
 #include "static_checks/dataflow/program.h"
 
+#include <algorithm>
+
 namespace capgate::lint {
 
 const Node* bare(const Node* n) {
@@ -12,6 +14,18 @@ const Type* value_type(const Node* n) {
   const Type* t = n ? n->type : nullptr;
   while (t && t->shape == Shape::reference) t = t->inner;
   return t;
+}
+
+Position Program::position(const Node* n) const {
+  std::vector<uint32_t>& starts = line_starts_[n->file];
+  const std::string_view text = file_texts[n->file];
+  if (starts.empty()) {
+    starts.push_back(0);
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      starts.push_back(static_cast<uint32_t>(at + 1));
+  }
+  const auto next = std::upper_bound(starts.begin(), starts.end(), n->offset);
+  return {static_cast<int>(next - starts.begin()), static_cast<int>(n->offset - *(next - 1)) + 1};
 }
 
 uint32_t Program::intern(std::string_view text) {

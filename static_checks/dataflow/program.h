@@ -125,8 +125,8 @@ struct Node {
   bool implicit = false;  // a default argument
   uint16_t split = 0;
   uint32_t id = 0;
-  uint32_t file = 0;  // Program::files
-  int line = 0, column = 0;
+  uint32_t file = 0;    // Program::files
+  uint32_t offset = 0;  // in it, in bytes
   const Type* type = nullptr;
   std::vector<Node*> kids;
   int64_t value = 0;
@@ -143,6 +143,7 @@ struct Function {
   std::string spelled;  // last part
   std::string usr;
   Place place;
+  uint32_t file = 0, offset = 0;  // the same place as a node has it
   int end_line = 0;
   bool user = false;     // below the root: judged
   bool foreign = false;  // neither the project's, nor the system's or the toolkit's
@@ -178,11 +179,19 @@ const Node* bare(const Node* n);
 // Of what an expression denotes: no cast, no reference.
 const Type* value_type(const Node* n);
 
+struct Position {
+  int line = 0, column = 0;  // from 1 on
+};
+
 class Program {
  public:
   uint32_t intern(std::string_view text);
   const std::string& text(uint32_t id) const { return texts_[id]; }
-  Place place(const Node* n) const { return {files[n->file], n->line, n->column}; }
+  Position position(const Node* n) const;
+  Place place(const Node* n) const {
+    const Position at = position(n);
+    return {files[n->file], at.line, at.column};
+  }
   Node* node(Op op) {
     Node& n = nodes_.emplace_back();
     n.op = op;
@@ -192,14 +201,19 @@ class Program {
   size_t node_count() const { return nodes_.size(); }
 
   std::vector<std::string> files{std::string()};
+  // What is in them, by the same index; as long as the syntax tree lives.
+  std::vector<std::string_view> file_texts{std::string_view()};
   std::deque<Type> types;
   std::deque<Variable> variables;
   std::deque<Record> records;
   std::deque<Function> functions;
+  std::vector<const Variable*> managed;   // those that are
   std::vector<Function*> overridden;      // virtual methods with overriders here
   std::vector<Function*> user_functions;  // with a body in this unit, in order of their place
 
  private:
+  // Where lines begin, for the files in which something was to be shown.
+  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> line_starts_;
   std::deque<Node> nodes_;
   std::deque<std::string> texts_{std::string()};
   std::unordered_map<std::string_view, uint32_t> text_ids_;

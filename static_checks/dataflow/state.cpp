@@ -30,28 +30,74 @@ TargetsId TargetSets::join(TargetsId a, TargetsId b) {
 
 namespace {
 constexpr auto before = [](const std::pair<PathId, Cell>& entry, PathId path) { return entry.first < path; };
+constexpr auto by_path = [](const auto& a, const auto& b) { return a.first < b.first; };
 }  // namespace
 
+const Cells State::kNone;
+
+Cells& State::own() {
+  if (!cells_)
+    cells_ = std::make_shared<Cells>();
+  else if (cells_.use_count() > 1)
+    cells_ = std::make_shared<Cells>(*cells_);
+  return *cells_;
+}
+
 const Cell* State::find(PathId path) const {
-  const auto it = std::lower_bound(cells_.begin(), cells_.end(), path, before);
-  return it != cells_.end() && it->first == path ? &it->second : nullptr;
+  const Cells& all = cells();
+  const auto it = std::lower_bound(all.begin(), all.end(), path, before);
+  return it != all.end() && it->first == path ? &it->second : nullptr;
 }
 
 Cell& State::at(PathId path) {
-  auto it = std::lower_bound(cells_.begin(), cells_.end(), path, before);
-  if (it == cells_.end() || it->first != path) it = cells_.insert(it, {path, Cell{}});
+  Cells& all = own();
+  auto it = std::lower_bound(all.begin(), all.end(), path, before);
+  if (it == all.end() || it->first != path) it = all.insert(it, {path, Cell{}});
   return it->second;
 }
 
 void State::erase_below(const Paths& paths, PathId path, bool self) {
   const PathId root = paths[path].root;
-  std::erase_if(cells_, [&](const auto& entry) {
+  const auto goes = [&](const auto& entry) {
     return paths[entry.first].root == root && (entry.first != path || self) && paths.below(entry.first, path);
-  });
+  };
+  // A path is made after what it lies below, so that its number is higher.
+  const Cells& all = cells();
+  auto first = std::lower_bound(all.begin(), all.end(), root, before);
+  first = std::find_if(first, all.end(), goes);
+  if (first == all.end()) return;
+  const auto at = first - all.begin();
+  Cells& mine = own();
+  mine.erase(std::remove_if(mine.begin() + at, mine.end(), goes), mine.end());
 }
 
-void State::sort() {
-  std::sort(cells_.begin(), cells_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+void State::erase_roots(const Paths& paths, const std::vector<PathId>& roots) {
+  const auto goes = [&](const auto& entry) {
+    return std::binary_search(roots.begin(), roots.end(), paths[entry.first].root);
+  };
+  const auto first = std::find_if(cells().begin(), cells().end(), goes);
+  if (first == cells().end()) return;
+  const auto at = first - cells().begin();
+  Cells& mine = own();
+  mine.erase(std::remove_if(mine.begin() + at, mine.end(), goes), mine.end());
+}
+
+void State::put(Cells given) {
+  if (given.empty()) return;
+  if (!std::is_sorted(given.begin(), given.end(), by_path))
+    std::stable_sort(given.begin(), given.end(), by_path);
+  const Cells& old = cells();
+  Cells merged;
+  merged.reserve(old.size() + given.size());
+  auto a = old.begin();
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (i + 1 < given.size() && given[i + 1].first == given[i].first) continue;
+    while (a != old.end() && a->first < given[i].first) merged.push_back(*a++);
+    if (a != old.end() && a->first == given[i].first) ++a;
+    merged.push_back(given[i]);
+  }
+  merged.insert(merged.end(), a, old.end());
+  replace(std::move(merged));
 }
 
 Cell State::read(const Paths& paths, PathId path) const {
@@ -84,12 +130,26 @@ Cell State::read(const Paths& paths, PathId path) const {
   return inherited;
 }
 
+void CellsByRoot::fill(const Cells& cells, const Paths& paths) {
+  ++filled_;
+  next_.assign(cells.size(), kNone);
+  for (uint32_t i = 0; i < cells.size(); ++i) {
+    const PathId root = paths[cells[i].first].root;
+    if (root >= ends_.size()) ends_.resize(root + root / 2 + 16);
+    Ends& ends = ends_[root];
+    if (ends.filled != filled_)
+      ends = {filled_, i, i};
+    else
+      ends.last = next_[ends.last] = i;
+  }
+}
+
 bool State::same(const State& other) const {
-  if (dead != other.dead || !(flow == other.flow) || cells_.size() != other.cells_.size()) return false;
-  for (size_t i = 0; i < cells_.size(); ++i)
-    if (cells_[i].first != other.cells_[i].first || !cells_[i].second.same(other.cells_[i].second))
-      return false;
-  return true;
+  if (dead != other.dead || !(flow == other.flow)) return false;
+  if (cells_ == other.cells_) return true;
+  return std::equal(
+      cells().begin(), cells().end(), other.cells().begin(), other.cells().end(),
+      [](const auto& a, const auto& b) { return a.first == b.first && a.second.same(b.second); });
 }
 
 namespace {
@@ -113,6 +173,29 @@ Cell join_cells(const Cell& a, const Cell& b, TargetSets& targets) {
   return c;
 }
 
+Cells join_cells(const State& one, const State& other, const Paths& paths, TargetSets& targets) {
+  const Cells& left = one.cells();
+  const Cells& right = other.cells();
+  Cells merged;
+  merged.reserve(std::max(left.size(), right.size()) + 8);
+  auto a = left.begin();
+  auto b = right.begin();
+  while (a != left.end() || b != right.end()) {
+    if (b == right.end() || (a != left.end() && a->first < b->first)) {
+      merged.emplace_back(a->first, join_cells(a->second, other.read(paths, a->first), targets));
+      ++a;
+    } else if (a == left.end() || b->first < a->first) {
+      merged.emplace_back(b->first, join_cells(one.read(paths, b->first), b->second, targets));
+      ++b;
+    } else {
+      merged.emplace_back(a->first, join_cells(a->second, b->second, targets));
+      ++a;
+      ++b;
+    }
+  }
+  return merged;
+}
+
 }  // namespace
 
 void join(State& into, const State& from, const Paths& paths, TargetSets& targets, const Flow& base) {
@@ -121,23 +204,7 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
     into = from;
     return;
   }
-  std::vector<std::pair<PathId, Cell>> merged;
-  merged.reserve(std::max(into.cells().size(), from.cells().size()) + 8);
-  auto a = into.cells().begin();
-  auto b = from.cells().begin();
-  while (a != into.cells().end() || b != from.cells().end()) {
-    if (b == from.cells().end() || (a != into.cells().end() && a->first < b->first)) {
-      merged.emplace_back(a->first, join_cells(a->second, from.read(paths, a->first), targets));
-      ++a;
-    } else if (a == into.cells().end() || b->first < a->first) {
-      merged.emplace_back(b->first, join_cells(into.read(paths, b->first), b->second, targets));
-      ++b;
-    } else {
-      merged.emplace_back(a->first, join_cells(a->second, b->second, targets));
-      ++a;
-      ++b;
-    }
-  }
+  if (!into.shares_cells_with(from)) into.replace(join_cells(into, from, paths, targets));
   Flow flow = into.flow;
   if (into.flow.region != from.flow.region) {
     // One arm began or ended a capture. Code after a conditional end runs without one; code after a
@@ -157,8 +224,6 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
     flow.marked = into.flow.marked == from.flow.marked ? into.flow.marked : 0;
     flow.ranges = std::min(into.flow.ranges, from.flow.ranges);
   }
-  into.clear();
-  for (const auto& [path, cell] : merged) into.append(path, cell);
   into.flow = flow;
 }
 

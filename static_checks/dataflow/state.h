@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -101,6 +102,9 @@ struct Flow {
   bool operator==(const Flow&) const = default;
 };
 
+using Cells = std::vector<std::pair<PathId, Cell>>;  // by ascending path
+
+// Copies share their cells until one of them changes: most paths through a function change few.
 class State {
  public:
   Flow flow;
@@ -109,17 +113,43 @@ class State {
   const Cell* find(PathId path) const;
   Cell& at(PathId path);  // made when missing
   void erase_below(const Paths& paths, PathId path, bool self);
-  void clear() { cells_.clear(); }
-  const std::vector<std::pair<PathId, Cell>>& cells() const { return cells_; }
-  void append(PathId path, const Cell& cell) { cells_.emplace_back(path, cell); }  // in ascending order only
-  void sort();
+  // All that lies below these roots, which are in ascending order.
+  void erase_roots(const Paths& paths, const std::vector<PathId>& roots);
+  const Cells& cells() const { return cells_ ? *cells_ : kNone; }
+  void append(PathId path, const Cell& cell) { own().emplace_back(path, cell); }  // in ascending order only
+  void replace(Cells cells) { cells_ = std::make_shared<Cells>(std::move(cells)); }
+  // Sets many cells, in any order; of two for one path the later one stands.
+  void put(Cells cells);
+  bool shares_cells_with(const State& other) const { return cells_ == other.cells_; }
 
   // The cell, or what a shorter path or another index says of it.
   Cell read(const Paths& paths, PathId path) const;
   bool same(const State& other) const;
 
  private:
-  std::vector<std::pair<PathId, Cell>> cells_;
+  Cells& own();
+  static const Cells kNone;
+  std::shared_ptr<Cells> cells_;
+};
+
+// The cells of a state by the object that they are part of, in ascending order. Filled again and again, it
+// needs no memory of its own.
+class CellsByRoot {
+ public:
+  static constexpr uint32_t kNone = 0xffffffff;
+  void fill(const Cells& cells, const Paths& paths);
+  uint32_t first(PathId root) const {
+    return root < ends_.size() && ends_[root].filled == filled_ ? ends_[root].first : kNone;
+  }
+  uint32_t next(uint32_t cell) const { return next_[cell]; }
+
+ private:
+  struct Ends {
+    uint32_t filled = 0, first = kNone, last = kNone;
+  };
+  std::vector<Ends> ends_;
+  std::vector<uint32_t> next_;
+  uint32_t filled_ = 0;
 };
 
 // What may hold after either. `base` is the flow before the paths parted: a region that one arm ended has

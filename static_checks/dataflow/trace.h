@@ -13,8 +13,7 @@ namespace capgate::lint {
 
 struct Trace {
   const Trace* before = nullptr;
-  uint32_t file = 0;
-  int line = 0, column = 0;
+  const Node* at = nullptr;
   std::string message;
   std::string source;    // at the first step: the call or memory that the value came from
   uint32_t summary = 0;  // not 0: the value entered this activation of a function…
@@ -26,11 +25,11 @@ class Traces {
  public:
   static constexpr uint16_t kMaxLength = 24;
 
+  explicit Traces(const Program& program) : program_(program) {}
+
   const Trace* source(const Node* at, std::string message, std::string from) {
     Trace& t = all_.emplace_back();
-    t.file = at->file;
-    t.line = at->line;
-    t.column = at->column;
+    t.at = at;
     t.message = std::move(message);
     t.source = std::move(from);
     return &t;
@@ -38,12 +37,12 @@ class Traces {
   // One more step; none when it stays on its line or the chain is long.
   const Trace* step(const Trace* before, const Node* at, std::string message) {
     if (!before || before->length >= kMaxLength) return before;
-    if (before->line == at->line && before->file == at->file && !before->summary) return before;
+    if (!before->summary && before->at->file == at->file &&
+        program_.position(before->at).line == program_.position(at).line)
+      return before;
     Trace& t = all_.emplace_back();
     t.before = before;
-    t.file = at->file;
-    t.line = at->line;
-    t.column = at->column;
+    t.at = at;
     t.message = std::move(message);
     t.length = static_cast<uint16_t>(before->length + 1);
     return &t;
@@ -56,6 +55,7 @@ class Traces {
   }
 
  private:
+  const Program& program_;
   std::deque<Trace> all_;
 };
 

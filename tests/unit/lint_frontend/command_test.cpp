@@ -123,5 +123,58 @@ TEST_F(Command, WorksFromAnInstalledTree) {
   EXPECT_EQ(with.exit_code, 1) << with.out << with.err;
 }
 
+// Broken input: exit code 2, the file by name, and a good unit beside it is still judged.
+struct Broken {
+  const char* name;
+  std::string text;      // of bad.cpp; empty: there is no such file
+  std::string database;  // instead of the usual one
+  std::string says;
+};
+class BrokenInput : public Command, public testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenInput, IsSaidAndNeverAPass) {
+  const Broken& broken = GetParam();
+  w.write("good.cpp", faulty_);
+  if (!broken.text.empty()) w.write("bad.cpp", broken.text);
+  w.database({{"bad.cpp", "g++"}, {"good.cpp", "g++"}});
+  if (!broken.database.empty()) w.write("compile_commands.json", broken.database);
+  const Outcome both = run("--timeout 3");
+  const std::string said = both.out + both.err;
+  EXPECT_NE(said.find(broken.says), std::string::npos) << said;
+  if (broken.database.empty()) {
+    EXPECT_EQ(both.exit_code, 1) << said;
+    EXPECT_NE(said.find("good.cpp:4:3: error: "), std::string::npos) << said;
+    const Outcome alone = run("bad.cpp --timeout 3");
+    EXPECT_EQ(alone.exit_code, 2) << alone.out << alone.err;
+    EXPECT_NE((alone.out + alone.err).find("bad.cpp"), std::string::npos) << alone.out << alone.err;
+    EXPECT_EQ(alone.out.find("pass: "), std::string::npos) << alone.out;
+  } else {
+    EXPECT_EQ(both.exit_code, 2) << said;
+    EXPECT_EQ(lines(both.err), 1U) << both.err;
+    EXPECT_TRUE(both.out.empty()) << both.out;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BrokenInput,
+    testing::Values(
+        Broken{"missing_source", "", "", "bad.cpp"},
+        Broken{"missing_header", "#include \"none.h\"\n", "", "'none.h' file not found"},
+        Broken{"nesting",
+               "int f() { return " + std::string(5000, '(') + "1" + std::string(5000, ')') + "; }\n", "",
+               "nesting level"},
+        Broken{"crash", "#pragma clang __debug crash\n", "", "the parser crashed on it"},
+        Broken{"hang",
+               "template <int N, class... T> struct F { static constexpr int v = F<N - 1, T..., char>::v + "
+               "F<N - 1, T..., int>::v; };\n"
+               "template <class... T> struct F<0, T...> { static constexpr int v = 1; };\n"
+               "int hang = F<40>::v;\n",
+               "", "after 3 s"},
+        Broken{"no_unit", "\xff\xfe\x00", "", "bad.cpp"},
+        Broken{"malformed_json", "int x;\n", "[{\"file\": ", "compile_commands.json"},
+        Broken{"wrong_json", "int x;\n", "{\"file\": 3}", "compile_commands.json"},
+        Broken{"nested_json", "int x;\n", std::string(100'000, '['), "compile_commands.json"}),
+    [](const auto& kind) { return std::string(kind.param.name); });
+
 }  // namespace
 }  // namespace capgate::lint
