@@ -142,8 +142,7 @@ bool wants_stack(const ThreadState& thread, const CallRecord& record, Family fam
            record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
   }
   if (family == Family::capture_begin || family == Family::capture_end) return true;
-  if (judged && !(in_step_only(thread) && thread.step_calls > kStacksInSteps)) return true;
-  if (judged) return false;
+  if (judged) return !in_step_only(thread) || thread.step_calls <= kStacksInSteps;
   return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
 }
 

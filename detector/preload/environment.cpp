@@ -79,9 +79,9 @@ void find_runtime() {
   // Python loads it for itself alone.
   const auto is_runtime = [](const char* name, void* out) {
     const char* file = strrchr(name, '/');
-    if (strncmp(file != nullptr ? file + 1 : name, "libcudart.so", 12) != 0 || strlen(name) >= PATH_MAX)
-      return false;
-    strcpy(static_cast<char*>(out), name);
+    const size_t bytes = strlen(name) + 1;
+    if (strncmp(file != nullptr ? file + 1 : name, "libcudart.so", 12) != 0 || bytes > PATH_MAX) return false;
+    memcpy(out, name, bytes);
     return true;
   };
   if (symbol == nullptr && find_module(is_runtime, path)) {
@@ -121,13 +121,14 @@ void write_device_facts(ThreadState& thread) {
     }
     Text key, value;
     key << "gpu." << uint64_t(i);
-    value << name << "|" << uint64_t(major * 10 + minor) << "|";
+    value << name << "|" << uint64_t(major) * 10 + uint64_t(minor) << "|";
     CUuuid uuid{};
     if (g_driver.device_uuid != nullptr && g_driver.device_uuid(&uuid, i) == CUDA_SUCCESS) {
       char hex[33] = {};
-      for (int k = 0; k < 16; ++k) {
-        hex[2 * k] = kHex[uint8_t(uuid.bytes[k]) >> 4];
-        hex[2 * k + 1] = kHex[uint8_t(uuid.bytes[k]) & 15];
+      char* out = hex;
+      for (const char byte : uuid.bytes) {
+        *out++ = kHex[uint8_t(byte) >> 4];
+        *out++ = kHex[uint8_t(byte) & 15];
       }
       value << hex;
     }

@@ -151,6 +151,23 @@ struct Located {
   uint64_t* file_address;
 };
 
+int locate_in_module(dl_phdr_info* info, size_t, void* data) {
+  auto& wanted = *static_cast<Located*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    const uint64_t from = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || wanted.ip < from || wanted.ip >= from + segment.p_memsz) continue;
+    const char* path = info->dlpi_name != nullptr && info->dlpi_name[0] != 0 ? info->dlpi_name : g_exe;
+    size_t bytes = strlen(path);
+    if (bytes >= wanted.size) bytes = wanted.size - 1;
+    memcpy(wanted.path, path, bytes);
+    wanted.path[bytes] = 0;
+    *wanted.file_address = wanted.ip - info->dlpi_addr;
+    return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void refresh_modules(ThreadState& thread) {
@@ -225,26 +242,7 @@ bool find_module(bool (*visit)(const char*, void*), void* data) {
 
 bool locate_address(uint64_t ip, char* path, size_t size, uint64_t* file_address) {
   Located located{ip, path, size, file_address};
-  return dl_iterate_phdr(
-             [](dl_phdr_info* info, size_t, void* p) {
-               auto& wanted = *static_cast<Located*>(p);
-               for (int i = 0; i < info->dlpi_phnum; ++i) {
-                 const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-                 const uint64_t from = info->dlpi_addr + segment.p_vaddr;
-                 if (segment.p_type != PT_LOAD || wanted.ip < from || wanted.ip >= from + segment.p_memsz)
-                   continue;
-                 const bool named = info->dlpi_name != nullptr && info->dlpi_name[0] != 0;
-                 const char* name = named ? info->dlpi_name : g_exe;
-                 size_t bytes = strlen(name);
-                 if (bytes >= wanted.size) bytes = wanted.size - 1;
-                 memcpy(wanted.path, name, bytes);
-                 wanted.path[bytes] = 0;
-                 *wanted.file_address = wanted.ip - info->dlpi_addr;
-                 return 1;
-               }
-               return 0;
-             },
-             &located) != 0;
+  return dl_iterate_phdr(locate_in_module, &located) != 0;
 }
 
 void describe_address(uint64_t ip, char* out, size_t size) {
