@@ -67,6 +67,7 @@ void register_analyze(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--fail-on", options->fail_on, "What gives exit code 1")
       ->check(CLI::IsMember({"error", "warning"}))
+      ->type_name("SEVERITY")
       ->capture_default_str();
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,22 +50,58 @@ std::string is_color(const std::string& word) {
   return "is auto, always or never, not '" + word + "'";
 }
 
-std::string exit_codes() {
-  return "Exit codes:\n"
-         "  " +
-         std::to_string(kExitPass) +
-         "    pass, or done\n"
-         "  " +
-         std::to_string(kExitFail) +
-         "    fail: an error (with --fail-on warning: or a warning)\n"
-         "  " +
-         std::to_string(kExitInconclusive) +
-         "    inconclusive; also wrong usage and bad input\n"
-         "  " +
-         std::to_string(kExitProgramError) +
-         "    audit: inconclusive only because the program itself ended with an error\n"
-         "  " +
-         std::to_string(kExitInterrupted) + "  a second Ctrl-C\n";
+// The exit codes that a command can give. No name: those of all.
+std::string exit_codes(std::string_view command) {
+  const bool all = command.empty();
+  const bool audits = all || command == "audit";
+  const bool judges = audits || command == "analyze" || command == "lint" || command == "gate";
+  std::string text = "Exit codes:\n";
+  const auto line = [&text](ExitCode code, const char* meaning) {
+    const std::string number = std::to_string(code);
+    text += "  " + number + std::string(5 - number.size(), ' ') + meaning + "\n";
+  };
+  line(kExitPass, all ? "pass, or done" : judges ? "pass" : "done");
+  if (judges) line(kExitFail, "fail: an error (with --fail-on warning: or a warning)");
+  line(kExitInconclusive,
+       judges ? "inconclusive; also wrong usage and bad input" : "wrong usage or bad input");
+  if (audits) {
+    line(kExitProgramError, all ? "audit: inconclusive only because the program itself ended with an error"
+                                : "inconclusive only because the program itself ended with an error");
+    line(kExitInterrupted, "a second Ctrl-C");
+  }
+  return text;
+}
+
+// Lines of at most `width` columns, broken at spaces.
+std::string wrapped(const std::string& text, size_t width) {
+  std::string out;
+  size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ' ');) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      out += '\n';
+      column = 0;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+// CLI11 puts names into the first 30 columns and breaks lines only where a description does.
+constexpr size_t kDescriptionWidth = 70;
+
+void finish_help(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      option->description(wrapped(option->get_description(), kDescriptionWidth));
+    }
+    const std::string own = command->get_footer();
+    command->footer((own.empty() ? "" : own + "\n\n") + exit_codes(command->get_name()));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -83,12 +120,13 @@ int run(int argc, char** argv) {
       ->type_name("WHEN");
   app.require_subcommand(1);
   app.fallthrough();
-  app.footer(exit_codes() + "\n`capgate COMMAND --help` tells a command's options.");
 
   int exit_code = kExitPass;
 #define CAPGATE_REGISTER_COMMAND(name) register_##name(app, exit_code);
   CAPGATE_COMMANDS(CAPGATE_REGISTER_COMMAND)
 #undef CAPGATE_REGISTER_COMMAND
+  app.footer(exit_codes("") + "\n`capgate COMMAND --help` tells a command's options.");
+  finish_help(app);
 
   // What stands behind `audit … --` (a program) and `lint … --` (a compiler's options) is not ours to read,
   // and CLI11 would drop a `--` of its own.

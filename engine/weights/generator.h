@@ -3,22 +3,20 @@
 // Python twin is scripts/golden/dsv4_generator.py):
 //
 //   mix(z)        the finaliser of SplitMix64
-//   key           mix(fnv1a64(name) ^ mix(seed)); the name is the upstream one; of a block scale it is its
-//   own name bits(i)       mix(key + (i + 1) * 0x9E3779B97F4A7C15), i = row-major index in the logical shape
+//   key           mix(fnv1a64(name) ^ mix(seed)), name the upstream one; a block scale has its own name
+//   bits(i)       mix(key + (i + 1) * 0x9E3779B97F4A7C15), i = row-major index in the logical shape
 //   normal        s = sum of the four 16-bit parts of bits(i), minus 131070: an integer close to a normal
-//   distribution
-//                 of standard deviation unit = sqrt((2^32 - 1) / 3). Value: float(s + floor(mean * unit / std
-//                 + 0.5)) * float(std / unit): one exact conversion, one rounded product.
+//                 distribution of standard deviation unit = sqrt((2^32 - 1) / 3). Value:
+//                 float(s + floor(mean * unit / std + 0.5)) * float(std / unit):
+//                 one exact conversion, one rounded product.
 //   BF16          the value rounded to nearest even
-//   FP8 code      sign = bit 0, mantissa = bits 1-3, exponent field = 14 - (trailing zeros of bits >> 4, at
-//   most 14):
-//                 uniform in (-256, 256)
+//   FP8 code      sign = bit 0, mantissa = bits 1-3,
+//                 exponent field = 14 - (trailing zeros of bits >> 4, at most 14): uniform in (-256, 256)
 //   FP4 code      the low 4 bits
 //   block scale   byte = 127 + floor(log2(std / std of the codes)) + (bits & 1)
-//   hash table    slot j of a row: r = bits(i) mod (experts - j), then for each expert already taken, in
-//   ascending
-//                 order: if r >= it, r += 1. In rows whose number is 15 mod 16 the last slot repeats the
-//                 first.
+//   hash table    slot j of a row: r = bits(i) mod (experts - j), then for each expert already taken,
+//                 in ascending order: if r >= it, r += 1.
+//                 In rows whose number is 15 mod 16 the last slot repeats the first.
 //
 // Means and deviations by role (moments() below) leave nothing at the trivial value of a default
 // initialisation: sinks, biases, norms, mixers and tables all matter to the result.

@@ -54,6 +54,21 @@ class Usage(unittest.TestCase):
         names = re.findall(r"^  (\S+)", listed.group(1), re.MULTILINE) if listed else []
         self.assertEqual(names, COMMANDS)
 
+    def test_a_command_lists_the_exit_codes_that_it_gives(self):
+        judging, auditing = {"0", "1", "2"}, {"0", "1", "2", "3", "130"}
+        codes = {"": auditing, "audit": auditing, "analyze": judging, "lint": judging, "gate": judging}
+        for command in ["", *COMMANDS]:
+            with self.subTest(command=command):
+                text = capgate(*([command] if command else []), "--help").stdout
+                listed = re.findall(r"^  (\d+) +\S", text.partition("Exit codes:\n")[2], re.MULTILINE)
+                self.assertEqual(set(listed), codes.get(command, {"0", "2"}))
+
+    def test_help_fits_a_terminal(self):
+        for command in ["", *COMMANDS]:
+            with self.subTest(command=command):
+                text = capgate(*([command] if command else []), "--help").stdout
+                self.assertEqual([line for line in text.splitlines() if len(line) > 110], [])
+
     def test_every_command_has_a_description_and_help(self):
         text = capgate("--help").stdout
         for command in COMMANDS:
