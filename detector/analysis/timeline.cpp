@@ -157,14 +157,19 @@ class Builder {
       if (open.is_bucket) thread.buckets.push_back(open.name.substr(kBucket.size()));
       thread.ranges.push_back(std::move(open));
     } else if (op == trace::RegionOp::pop) {
-      for (size_t i = thread.ranges.size(); i-- > 0;)
-        if (thread.ranges[i].range == 0) return close(thread, i, record.r.h.seq);
+      for (size_t i = thread.ranges.size(); i-- > 0;) {
+        if (thread.ranges[i].range != 0) continue;
+        close(thread, i, record.r.h.seq);
+        return;
+      }
     } else {
       // A started range may be stopped on another thread.
       for (auto& [tid, state] : threads_)
-        for (size_t i = state.ranges.size(); i-- > 0;)
-          if (state.ranges[i].range == record.r.range && record.r.range != 0)
-            return close(state, i, record.r.h.seq);
+        for (size_t i = state.ranges.size(); i-- > 0;) {
+          if (state.ranges[i].range != record.r.range || record.r.range == 0) continue;
+          close(state, i, record.r.h.seq);
+          return;
+        }
     }
   }
 

@@ -50,27 +50,39 @@ bool Cursor::expect_object() const {
 }
 
 void Cursor::each(const std::function<void(const Cursor&)>& visit) const {
-  if (!value_.is_array()) return fail("a list");
+  if (!value_.is_array()) {
+    fail("a list");
+    return;
+  }
   for (size_t i = 0; i < value_.size() && !failed(); ++i) visit(Cursor(value_[i], *this, i));
 }
 
 void Cursor::read(std::string& out) const {
-  if (!value_.is_string()) return fail("text");
-  out = value_.get_ref<const std::string&>();
+  if (value_.is_string())
+    out = value_.get_ref<const std::string&>();
+  else
+    fail("text");
 }
 
 void Cursor::read(bool& out) const {
-  if (!value_.is_boolean()) return fail("true or false");
-  out = value_.get<bool>();
+  if (value_.is_boolean())
+    out = value_.get<bool>();
+  else
+    fail("true or false");
 }
 
 void Cursor::read(double& out) const {
-  if (!value_.is_number()) return fail("a number");
-  out = value_.get<double>();
+  if (value_.is_number())
+    out = value_.get<double>();
+  else
+    fail("a number");
 }
 
 void Cursor::read(std::pair<uint64_t, uint64_t>& out) const {
-  if (!value_.is_array() || value_.size() != 2) return fail("a pair of node ids");
+  if (!value_.is_array() || value_.size() != 2) {
+    fail("a pair of node ids");
+    return;
+  }
   Cursor(value_[0], *this, size_t{0}).read(out.first);
   Cursor(value_[1], *this, size_t{1}).read(out.second);
 }

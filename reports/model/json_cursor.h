@@ -92,14 +92,23 @@ class Cursor {
     requires std::is_integral_v<T>
   void read(T& out) const {
     if constexpr (std::is_same_v<T, uint64_t>) {
-      if (!value_.is_number_unsigned()) return fail("a whole number, not negative");
+      if (!value_.is_number_unsigned()) {
+        fail("a whole number, not negative");
+        return;
+      }
       out = value_.get<uint64_t>();
     } else {
-      if (!value_.is_number_integer()) return fail("a whole number");
+      if (!value_.is_number_integer()) {
+        fail("a whole number");
+        return;
+      }
       const bool small = value_.is_number_unsigned()
                              ? value_.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max())
                              : value_.get<int64_t>() >= std::numeric_limits<T>::min();
-      if (!small) return say("the number is out of range");
+      if (!small) {
+        say("the number is out of range");
+        return;
+      }
       out = static_cast<T>(value_.get<int64_t>());
     }
   }

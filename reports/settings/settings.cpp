@@ -55,14 +55,19 @@ void read(Parsing& parsing, const toml::node& node, std::string_view key, std::s
 
 void read(Parsing& parsing, const toml::node& node, std::string_view key, std::vector<std::string>& out) {
   const auto* list = node.as_array();
-  if (!list) return parsing.say(node, std::string(key) + " is a list of texts");
+  if (!list) {
+    parsing.say(node, std::string(key) + " is a list of texts");
+    return;
+  }
   for (const auto& item : *list) read(parsing, item, key, out.emplace_back());
 }
 
 void read(Parsing& parsing, const toml::node& node, std::string_view key, uint32_t& out) {
   const auto* number = node.as_integer();
-  if (!number || number->get() < 0 || number->get() > std::numeric_limits<int32_t>::max())
-    return parsing.say(node, std::string(key) + " is a whole number, 0 or more");
+  if (!number || number->get() < 0 || number->get() > std::numeric_limits<int32_t>::max()) {
+    parsing.say(node, std::string(key) + " is a whole number, 0 or more");
+    return;
+  }
   out = static_cast<uint32_t>(number->get());
 }
 
