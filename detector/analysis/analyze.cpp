@@ -94,6 +94,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(pattern);
 
   std::vector<Timeline> timelines;
+  timelines.reserve(trace.processes.size());
   for (const auto& process : trace.processes) timelines.push_back(make_timeline(process.trace, patterns));
 
   Findings findings;

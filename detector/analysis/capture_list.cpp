@@ -20,7 +20,15 @@ const char* kind_name(uint32_t kind) {
 }
 
 const char* mode_name(uint64_t mode) {
-  return mode == 0 ? "global" : mode == 1 ? "thread-local" : mode == 2 ? "relaxed" : "unknown";
+  static constexpr const char* kNames[] = {"global", "thread-local", "relaxed"};
+  return mode < std::size(kNames) ? kNames[mode] : "unknown";
+}
+
+std::string thread_name(const Timeline& timeline, uint32_t tid) {
+  if (tid == timeline.trace->pid) return "main";
+  const auto name = timeline.thread_names.find(tid);
+  const std::string number = std::to_string(tid);
+  return name == timeline.thread_names.end() ? number : name->second + " (" + number + ")";
 }
 
 const char* memory_name(trace::Memory known) {
@@ -110,11 +118,7 @@ std::vector<reports::Capture> list_captures(const Timeline& timeline, size_t& ro
     const auto stream = timeline.stream_labels.find(capture.stream);
     if (stream != timeline.stream_labels.end()) out.stream = stream->second;
     out.mode = mode_name(begin.arg);
-    const auto thread = timeline.thread_names.find(capture.tid);
-    out.thread = capture.tid == timeline.trace->pid ? "main"
-                 : thread == timeline.thread_names.end()
-                     ? std::to_string(capture.tid)
-                     : thread->second + " (" + std::to_string(capture.tid) + ")";
+    out.thread = thread_name(timeline, capture.tid);
     out.device = capture.device == trace::kNoDevice ? 0 : capture.device;
     out.result = result_of(timeline, capture);
     if (capture.end && timeline.call(*capture.end).r.t_end_ns > begin.t_begin_ns)
