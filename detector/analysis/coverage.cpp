@@ -288,7 +288,10 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   refused_by_framework(timelines, report);
   const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
                                  [](const auto& region) { return region.occurrences >= 2; });
-  report.coverage.kind = report.coverage.captures_completed > 0 ? "capture" : twice ? "eager" : "";
+  if (report.coverage.captures_completed > 0)
+    report.coverage.kind = "capture";
+  else if (twice)
+    report.coverage.kind = "eager";
 }
 
 }  // namespace capgate::analysis
