@@ -301,7 +301,7 @@ class Enqueue {
   const ModelConfig& c_;
   const Activations& a_;
   const int batch_;
-  const cudaStream_t stream_;
+  cudaStream_t stream_;
   Recording* const recording_;
   int layer_ = -1;
 };

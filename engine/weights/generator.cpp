@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "engine/weights/weight_matrix.h"
 
@@ -66,7 +67,7 @@ NormalScale normal_scale(Moments m) {
 }
 
 std::uint8_t scale_base(TensorRole role, std::int64_t row_length) {
-  const double code_std = role == TensorRole::kExpert ? std::sqrt(8.5625) : 256.0 / std::sqrt(3.0);
+  const double code_std = role == TensorRole::kExpert ? std::sqrt(8.5625) : 256.0 / std::numbers::sqrt3;
   int exponent = 0;
   std::frexp(moments(role, row_length).std / code_std, &exponent);
   return static_cast<std::uint8_t>(127 + exponent - 1);
@@ -131,15 +132,20 @@ void generate_rows(const ModelConfig& config, std::uint64_t seed, const StoredTe
   };
   switch (tensor.dtype) {
     case DType::kF8E8m0:
-      return fill(e8m0_element);
+      fill(e8m0_element);
+      break;
     case DType::kF8E4m3:
-      return fill(fp8_element);
+      fill(fp8_element);
+      break;
     case DType::kI8:
-      return fill(fp4_pair_element);
+      fill(fp4_pair_element);
+      break;
     case DType::kBf16:
-      return fill(bf16_element);
+      fill(bf16_element);
+      break;
     default:
-      return fill(f32_element);
+      fill(f32_element);
+      break;
   }
 }
 
