@@ -11,6 +11,6 @@ namespace capgate::analysis {
 
 // Fills coverage, reasons, environment and subject. One timeline a process, in the order of the trace's.
 void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& timelines,
-                  const std::vector<std::string>& regions, reports::Report& report);
+                  const std::vector<std::string>& patterns, reports::Report& report);
 
 }  // namespace capgate::analysis
