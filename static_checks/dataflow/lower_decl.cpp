@@ -65,12 +65,7 @@ uint32_t Lowering::Impl::file_id(CXFile file) {
     const std::string& path = unit_.path_of(file);
     const auto known = std::find(program_.files.begin(), program_.files.end(), path);
     it->second = static_cast<uint32_t>(known - program_.files.begin());
-    if (known == program_.files.end()) {
-      program_.files.push_back(path);
-      size_t size = 0;
-      const char* text = clang_getFileContents(unit_.tu, file, &size);
-      program_.file_texts.push_back(text ? std::string_view(text, size) : std::string_view());
-    }
+    if (known == program_.files.end()) program_.files.push_back(path);
   }
   return it->second;
 }
@@ -181,6 +176,10 @@ Record* Lowering::Impl::record_of(CXCursor declaration) {
       (unit_.is_user(definition) && !is_inside_a_tensor(record.name)) || record.name.starts_with("capgate::");
   record.is_union = definition.kind == CXCursor_UnionDecl;
   record_cursors_[&record] = definition;
+  if (record.name == "std::unique_ptr" || record.name == "std::shared_ptr" || record.name == "std::optional") {
+    const CXType held = clang_Type_getTemplateArgumentAsType(clang_getCursorType(definition), 0);
+    if (clang_getCanonicalType(held).kind == CXType_Record) record.held = type_of(held)->record;
+  }
   return &record;
 }
 
@@ -415,7 +414,8 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
     f.is_defaulted = true;
     f.has_body = false;
   }
-  if (!f.has_body && !f.is_defaulted) f.never_returns = is_declared_to_never_return(cursor);
+  const bool gives_nothing = clang_getCursorResultType(cursor).kind == CXType_Void;
+  if (!f.has_body && !f.is_defaulted && gives_nothing) f.never_returns = is_declared_to_never_return(cursor);
   const int n = clang_Cursor_getNumArguments(cursor);
   for (int i = 0; i < n; ++i) f.params.push_back(variable_of(clang_Cursor_getArgument(cursor, i)));
   if (n < 0 || (n == 0 && f.has_body)) {
@@ -424,22 +424,10 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
       if (kid.kind == CXCursor_ParmDecl) f.params.push_back(variable_of(kid));
   }
   f.param_defaults.resize(f.params.size());
-  // A default argument stands at one declaration only, often not at the definition.
-  for (const CXCursor& declaration : {reference, clang_getCanonicalCursor(reference), cursor}) {
-    for (int i = 0; i < n && i < static_cast<int>(f.params.size()); ++i) {
-      if (f.param_defaults[i]) continue;
-      const CXCursor param = clang_Cursor_getArgument(declaration, i);
-      if (clang_Cursor_isNull(param)) continue;
-      for (const CXCursor& kid : children_of(param)) {
-        if (!clang_isExpression(kid.kind)) continue;
-        Scope outside;
-        Scope* const before = scope_;
-        scope_ = &outside;
-        f.param_defaults[i] = expr(kid);
-        scope_ = before;
-      }
-    }
-  }
+  if (f.user)
+    read_defaults(f, reference);
+  else
+    undefaulted_.emplace(&f, reference);
   if (f.is_method && f.user) f.self = self_of(cursor);
   if (f.user) {
     f.usr = take(clang_getCursorUSR(cursor));
@@ -456,6 +444,37 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
       }
   }
   return &f;
+}
+
+// A default argument stands at one declaration only, often not at the definition.
+void Lowering::Impl::read_defaults(Function& f, CXCursor reference) {
+  const int n = static_cast<int>(f.params.size());
+  for (const CXCursor& declaration : {reference, clang_getCanonicalCursor(reference), cursors_[&f]}) {
+    if (clang_Cursor_getNumArguments(declaration) < n) continue;
+    for (int i = 0; i < n; ++i) {
+      if (f.param_defaults[static_cast<size_t>(i)]) continue;
+      const CXCursor param = clang_Cursor_getArgument(declaration, static_cast<unsigned>(i));
+      if (clang_Cursor_isNull(param)) continue;
+      for (const CXCursor& kid : children_of(param)) {
+        if (!clang_isExpression(kid.kind)) continue;
+        Scope outside;
+        Scope* const before = scope_;
+        scope_ = &outside;
+        f.param_defaults[static_cast<size_t>(i)] = expr(kid);
+        scope_ = before;
+      }
+    }
+  }
+}
+
+// Of a library's function only where a call leaves one out.
+Node* Lowering::Impl::default_of(Function& function, size_t position) {
+  if (const auto it = undefaulted_.find(&function); it != undefaulted_.end()) {
+    const CXCursor reference = it->second;
+    undefaulted_.erase(it);
+    read_defaults(function, reference);
+  }
+  return position < function.param_defaults.size() ? function.param_defaults[position] : nullptr;
 }
 
 Function* Lowering::Impl::lambda_of(CXCursor expression) {
@@ -574,7 +593,20 @@ void Lowering::Impl::collect() {
       &visit);
 }
 
-Lowering::Lowering(const Unit& unit, Program& program) : impl_(std::make_unique<Impl>(unit, program)) {}
+std::string_view Lowering::Impl::text_of(uint32_t id) const {
+  for (const auto& [file, known] : files_)
+    if (known == id) {
+      size_t size = 0;
+      const char* text = clang_getFileContents(unit_.tu, file, &size);
+      return text ? std::string_view(text, size) : std::string_view();
+    }
+  return {};
+}
+
+Lowering::Lowering(const Unit& unit, Program& program) : impl_(std::make_unique<Impl>(unit, program)) {
+  // libclang searches long for a file's text: only for those of which something is shown.
+  program.text_of = [this](uint32_t file) { return impl_->text_of(file); };
+}
 Lowering::~Lowering() = default;
 void Lowering::collect() {
   impl_->collect();

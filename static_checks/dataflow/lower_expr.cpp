@@ -124,12 +124,12 @@ void Lowering::Impl::add_arguments(Node* node, CXCursor cursor, Function* callee
     const CXCursor argument = clang_Cursor_getArgument(cursor, static_cast<unsigned>(i));
     const bool is_default = argument.kind == CXCursor_UnexposedExpr && children_of(argument).empty();
     const size_t position = static_cast<size_t>(i - first);
-    if (is_default && callee && position < callee->param_defaults.size() &&
-        callee->param_defaults[position]) {
+    const Node* usual = is_default && callee ? default_of(*callee, position) : nullptr;
+    if (usual) {
       // A copy that stands at the call: findings in a default argument belong there.
       Node* given = program_.node(Op::convert);
       const uint32_t id = given->id;
-      *given = *callee->param_defaults[position];
+      *given = *usual;
       given->id = id;
       given->file = node->file;
       given->offset = node->offset;

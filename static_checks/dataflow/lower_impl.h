@@ -24,12 +24,15 @@ class Lowering::Impl {
   void collect();
   void lower(Function& function);
   void complete(Record& record);
+  std::string_view text_of(uint32_t file) const;
 
  private:
   // Types and declarations (lower_decl.cpp)
   const Type* type_of(CXType type);
   Record* record_of(CXCursor declaration);
   Function* function_of(CXCursor reference);
+  void read_defaults(Function& function, CXCursor reference);
+  Node* default_of(Function& function, size_t position);
   Function* lambda_of(CXCursor expression);
   Variable* variable_of(CXCursor declaration);
   Variable* self_of(CXCursor method);
@@ -82,6 +85,8 @@ class Lowering::Impl {
   std::unordered_map<const void*, Variable*> variables_;
   std::unordered_map<const void*, Function*> functions_;
   std::unordered_map<Function*, CXCursor> cursors_;
+  std::unordered_map<Function*, CXCursor>
+      undefaulted_;  // default arguments not read yet, by what referred to them
   std::unordered_map<Record*, CXCursor> record_cursors_;
   std::unordered_map<CXFile, uint32_t> files_;
   std::unordered_map<Variable*, std::pair<bool, int64_t>> constants_;

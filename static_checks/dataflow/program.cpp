@@ -18,8 +18,8 @@ const Type* value_type(const Node* n) {
 
 Position Program::position(const Node* n) const {
   std::vector<uint32_t>& starts = line_starts_[n->file];
-  const std::string_view text = file_texts[n->file];
   if (starts.empty()) {
+    const std::string_view text = text_of ? text_of(n->file) : std::string_view();
     starts.push_back(0);
     for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
       starts.push_back(static_cast<uint32_t>(at + 1));

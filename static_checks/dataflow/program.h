@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -201,8 +202,7 @@ class Program {
   size_t node_count() const { return nodes_.size(); }
 
   std::vector<std::string> files{std::string()};
-  // What is in them, by the same index; as long as the syntax tree lives.
-  std::vector<std::string_view> file_texts{std::string_view()};
+  std::function<std::string_view(uint32_t file)> text_of;  // what is in one of them
   std::deque<Type> types;
   std::deque<Variable> variables;
   std::deque<Record> records;
