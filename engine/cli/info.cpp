@@ -55,7 +55,10 @@ void add_info(CLI::App& app, int& exit_code) {
   command->add_option("--model", *dir, "Directory with config.json and safetensors files")->required();
   command->callback([dir, &exit_code] {
     const auto model = open_model(*dir);
-    if (model) return print_info(*model);
+    if (model) {
+      print_info(*model);
+      return;
+    }
     fmt::print(stderr, "dsv4 info: {}\n", model.error());
     exit_code = capgate::kExitInconclusive;
   });

@@ -40,7 +40,10 @@ void add_tokenize(CLI::App& app, int& exit_code) {
   what->require_option(1);
   command->callback([options, text, &exit_code] {
     const auto done = tokenize(*options, text->count() > 0);
-    if (done) return fmt::print("{}\n", *done);
+    if (done) {
+      fmt::print("{}\n", *done);
+      return;
+    }
     fmt::print(stderr, "dsv4 tokenize: {}\n", done.error());
     exit_code = capgate::kExitInconclusive;
   });
