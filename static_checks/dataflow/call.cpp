@@ -496,9 +496,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     frame_ = &frame;
     state_ = &running;
     ++active_[&f];
-    if (!f.trouble.empty())
-      add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble,
-              "");
+    if (!f.trouble.empty()) add_trouble(f);
     for (int round = 0; round < (f.has_backward_jump ? 3 : 1); ++round) {
       running = entry;
       if (f.is_constructor && f.record && f.self) {
@@ -544,7 +542,9 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
             }
           }
       }
+      frame.passed = 0;
       exec(f.body);
+      if (!f.trouble_at.empty()) pass_trouble(UINT32_MAX);
       if (!running.dead) {
         note_return(nullptr);
         join(frame.out, running, paths_, target_sets_, frame.entered);

@@ -116,6 +116,23 @@ void Interpreter::add_gap(Function& function, const std::string& reason, const s
   if (frame_) add_ref(it->second, s().flow.region, nullptr);
 }
 
+void Interpreter::add_trouble(Function& f) {
+  add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble, "");
+}
+
+// What the parser did not understand between the last statement and the one at `to` is missing from a region
+// that the function itself has begun. (One that was open when it was called has this function's trouble.)
+void Interpreter::pass_trouble(uint32_t to) {
+  Frame& frame = *frame_;
+  const auto& at = frame.function->trouble_at;
+  const bool met = std::any_of(at.begin(), at.end(),
+                               [&](uint32_t trouble) { return frame.passed <= trouble && trouble < to; });
+  frame.passed = to;
+  if (met && !s().dead && s().flow.region && s().flow.region != frame.entered.region) {
+    add_trouble(*frame.function);
+  }
+}
+
 // A region calls something that only the running program knows: what it does has not been judged.
 void Interpreter::unknown_target(const Node* n, const std::string& name) {
   if (!s().flow.region || !judged() || s().flow.eager_break) return;

@@ -510,6 +510,8 @@ void Interpreter::exec(const Node* n) {
   if (++nodes_ > kMaxNodes) exhausted_ = true;
   if (exhausted_) return;
   if (s().dead && n->op != Op::label && n->op != Op::block) return;
+  if (const Function& f = *frame_->function; !f.trouble_at.empty() && n->op != Op::block && n->file == f.file)
+    pass_trouble(n->offset);
   switch (n->op) {
     case Op::block:
       exec_block(n);

@@ -95,6 +95,7 @@ class Interpreter {
     Flow entered;                           // with
     Returns with_region, without_region;    // that it began and left open
     int depth = 0;
+    uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
   };
   struct Argument {
     const Node* node = nullptr;
@@ -246,6 +247,8 @@ class Interpreter {
                    const Trace* taint, const std::map<std::string, std::string>& details = {});
   void add_ref(uint32_t core, uint32_t region, const Chain* chain);
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
+  void add_trouble(Function& function);
+  void pass_trouble(uint32_t to);
   void add_call(Function& function, const Node* at);
   void add_foreign(Function& function);
   Value cross_edge(const Function& function, const Node* at);

@@ -433,11 +433,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
     clang_getExpansionLocation(clang_getRangeEnd(clang_getCursorExtent(cursor)), nullptr, &last, nullptr,
                                nullptr);
     f.end_line = static_cast<int>(last);
-    if (!f.device_only)
-      if (const ParseTrouble* trouble = unit_.trouble_in(cursor)) {
-        f.trouble = trouble->message;
-        f.trouble_line = static_cast<int>(trouble->line);
-      }
+    if (!f.device_only) read_trouble(cursor, f);
   }
   return &f;
 }
@@ -473,6 +469,16 @@ Node* Lowering::Impl::default_of(Function& function, size_t position) {
   return position < function.param_defaults.size() ? function.param_defaults[position] : nullptr;
 }
 
+void Lowering::Impl::read_trouble(CXCursor cursor, Function& function) {
+  for (const ParseTrouble* trouble : unit_.trouble_in(cursor)) {
+    if (function.trouble_at.empty()) {
+      function.trouble = trouble->message;
+      function.trouble_line = static_cast<int>(trouble->line);
+    }
+    function.trouble_at.push_back(trouble->offset);
+  }
+}
+
 Function* Lowering::Impl::lambda_of(CXCursor expression) {
   const auto [it, fresh] = functions_.try_emplace(expression.data[1]);
   if (!fresh) return it->second;
@@ -488,6 +494,7 @@ Function* Lowering::Impl::lambda_of(CXCursor expression) {
   f.internal = true;
   f.result = type_of(clang_getCursorResultType(expression));
   read_attributes(expression, f);
+  if (!f.device_only) read_trouble(expression, f);
   for (const CXCursor& kid : children_of(expression))
     if (kid.kind == CXCursor_ParmDecl) f.params.push_back(variable_of(kid));
   f.param_defaults.resize(f.params.size());

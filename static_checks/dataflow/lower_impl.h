@@ -31,6 +31,7 @@ class Lowering::Impl {
   const Type* type_of(CXType type);
   Record* record_of(CXCursor declaration);
   Function* function_of(CXCursor reference);
+  void read_trouble(CXCursor cursor, Function& function);
   void read_defaults(Function& function, CXCursor reference);
   Node* default_of(Function& function, size_t position);
   Function* lambda_of(CXCursor expression);

@@ -158,8 +158,9 @@ struct Function {
   bool is_lambda = false, is_defaulted = false, is_conversion = false;
   bool has_backward_jump = false;
   bool never_returns = false;  // declared so; asked only where there is no body
-  std::string trouble;         // parse trouble inside
+  std::string trouble;         // the first parse trouble inside
   int trouble_line = 0;
+  std::vector<uint32_t> trouble_at;  // bytes in `file` where the parser met trouble, ascending
   Record* record = nullptr;
   const Type* result = nullptr;
   std::vector<Variable*> params;

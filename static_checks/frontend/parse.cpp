@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "static_checks/frontend/files.h"
-#include "static_checks/frontend/launch_braces.h"
+#include "static_checks/frontend/launch_syntax.h"
 
 namespace capgate::lint {
 namespace {
@@ -155,7 +155,7 @@ std::unique_ptr<Unit> new_unit(const UnitCommand& command, const ParseSettings& 
   return unit;
 }
 
-// What clang stumbles over when braces stand in a launch configuration.
+// What clang stumbles over when a launch is written as only nvcc reads it.
 bool is_missing_an_expression(const Unit& unit) {
   const unsigned count = unit.cuda ? clang_getNumDiagnostics(unit.tu) : 0;
   bool found = false;
@@ -172,8 +172,8 @@ struct Rewritten {
   std::string before, after;
 };
 
-// The user's files that launch so, by path: their text, and the one without such braces.
-std::map<std::string, Rewritten> launches_with_braces(const Unit& unit) {
+// The user's files that launch so, by path: their text, and the one that clang reads.
+std::map<std::string, Rewritten> launches_of_nvcc(const Unit& unit) {
   std::map<std::string, Rewritten> files;
   if (!is_missing_an_expression(unit)) return files;
   for (const IncludedFile& file : included_files(unit)) {
@@ -181,7 +181,7 @@ std::map<std::string, Rewritten> launches_with_braces(const Unit& unit) {
     size_t size = 0;
     const char* text = clang_getFileContents(unit.tu, file.file, &size);
     if (!text) continue;
-    if (std::optional<std::string> after = without_launch_braces({text, size}))
+    if (std::optional<std::string> after = launches_for_clang({text, size}))
       files[file.path] = {std::string(text, size), std::move(*after)};
   }
   return files;
@@ -213,7 +213,7 @@ Result<ParsedUnit> parse_unit(const UnitCommand& command, const ParseSettings& s
     }
   }
   if (code != CXError_Success || !parsed.unit->tu) return Error{describe(code)};
-  if (std::map<std::string, Rewritten> files = launches_with_braces(*parsed.unit); !files.empty()) {
+  if (std::map<std::string, Rewritten> files = launches_of_nvcc(*parsed.unit); !files.empty()) {
     parsed.unit = new_unit(command, settings);
     for (auto& [path, text] : files) {
       parsed.shim->replace(path, std::move(text.after));

@@ -1,5 +1,6 @@
 #include "static_checks/frontend/unit.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -42,18 +43,21 @@ bool Unit::is_user(CXSourceLocation location) const {
   return file && known(file).user;
 }
 
-const ParseTrouble* Unit::trouble_in(CXCursor function) const {
-  if (trouble.empty()) return nullptr;
+std::vector<const ParseTrouble*> Unit::trouble_in(CXCursor function) const {
+  std::vector<const ParseTrouble*> found;
+  if (trouble.empty()) return found;
   const CXSourceRange extent = clang_getCursorExtent(function);
   CXFile file = nullptr;
   unsigned first = 0, last = 0;
   clang_getExpansionLocation(clang_getRangeStart(extent), &file, nullptr, nullptr, &first);
   clang_getExpansionLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &last);
-  if (!file) return nullptr;
+  if (!file) return found;
   const std::string& path = path_of(file);
   for (const ParseTrouble& t : trouble)
-    if (t.offset >= first && t.offset <= last && t.file == path) return &t;
-  return nullptr;
+    if (t.offset >= first && t.offset <= last && t.file == path) found.push_back(&t);
+  std::sort(found.begin(), found.end(),
+            [](const ParseTrouble* a, const ParseTrouble* b) { return a->offset < b->offset; });
+  return found;
 }
 
 Unit::~Unit() {

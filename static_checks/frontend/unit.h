@@ -45,9 +45,9 @@ struct Unit {
   // Below the root and in no foreign folder; whether the file is a system header is not asked.
   bool is_in_root(CXFile file) const { return known(file).user; }
 
-  // The parser's first trouble inside the cursor's extent, or nullptr. A function with trouble is "not
+  // The parser's trouble inside the cursor's extent, in the file's order. A function with trouble is "not
   // analysed".
-  const ParseTrouble* trouble_in(CXCursor function) const;
+  std::vector<const ParseTrouble*> trouble_in(CXCursor function) const;
 
   Unit() = default;
   Unit(const Unit&) = delete;

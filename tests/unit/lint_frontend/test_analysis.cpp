@@ -54,9 +54,9 @@ CXChildVisitResult visit(CXCursor cursor, CXCursor, CXClientData data) {
   const std::string name = take(clang_getCursorSpelling(cursor));
   walk.region = region ? name : "";
   if (region) walk.result.regions.push_back({name, "annotated", name, place_of(walk.unit, cursor), 0});
-  if (const ParseTrouble* trouble = walk.unit.trouble_in(cursor))
+  if (const auto trouble = walk.unit.trouble_in(cursor); !trouble.empty())
     walk.result.not_analysed.push_back({name, take(clang_getCursorUSR(cursor)), place_of(walk.unit, cursor),
-                                        trouble->message, "", walk.region});
+                                        trouble.front()->message, "", walk.region});
   else
     ++walk.result.functions_analysed;
   if (region) clang_visitChildren(cursor, find_calls, data);

@@ -1,4 +1,4 @@
-// Braces in a launch configuration: nvcc takes them, clang's parser does not. What stands behind them is where it was.
+// Launches that nvcc takes and clang does not: braces, brackets apart. What stands behind them is where it was.
 #include <capgate/capgate.h>
 #include <cuda_runtime.h>
 
@@ -33,4 +33,12 @@ CAPGATE_REGION void streams(int* d, cudaStream_t s) {
 void outside(int* pinned, int* d, cudaStream_t s) {
   cudaMemcpyAsync(pinned, d, 64, cudaMemcpyDeviceToHost, s);
   work<1><<<{pinned[0], 1, 1}, {32, 1, 1}, 0, s>>>(d, 1);
+}
+
+// As a formatter that does not know launches writes them.
+CAPGATE_REGION void taken_apart(int* pinned, int* d, cudaStream_t s) {
+  work<1> << <1, 32, 0, s >> > (d, 1);
+  work<1> << <1, {32}>> >(d, 1);                                      // EXPECT: default-stream
+  cudaMemcpyAsync(pinned, d, 64, cudaMemcpyDeviceToHost, s);
+  work<1> << <pinned[0] >> 5, 32, 0, s >> > (d, 1);                   // EXPECT: device-sized
 }
