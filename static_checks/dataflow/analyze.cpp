@@ -35,6 +35,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
     r.frees_async = r.frees_async || k.frees_async;
     r.leaves_unit = r.leaves_unit || k.leaves_unit;
     r.asks = r.asks || k.asks;
+    r.ends_region = r.ends_region || k.ends_region;
     r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
     return;
   }
@@ -63,6 +64,10 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
         case Is::begin_capture:
         case Is::begin_region:
           r.begins_region = true;
+          break;
+        case Is::end_capture:
+        case Is::end_region:
+          r.ends_region = true;
           break;
         case Is::begin_range:
           r.begins_region = r.begins_region || !options_.regions.empty();
@@ -100,6 +105,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
       r.leaves_unit = true;
       const auto edge = edges_.find(callee->usr);
       r.begins_region = r.begins_region || (edge != edges_.end() && edge->second->begins);
+      r.ends_region = r.ends_region || (edge != edges_.end() && edge->second->ends);
     }
   }
 }

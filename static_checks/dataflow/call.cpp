@@ -546,12 +546,17 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       exec(f.body);
       if (!f.trouble_at.empty()) pass_trouble(UINT32_MAX);
       if (!running.dead) {
-        note_return(nullptr);
+        note_return(nullptr, UINT32_MAX);
         join(frame.out, running, paths_, target_sets_, frame.entered);
       }
     }
     if (const Tag tag = tag_of_returns(); tag != Tag::none && !frame.out.dead)
       frame.out.at(paths_.root(Step::result, 0)).tag = tag;
+    if (leaves_open_on_failure()) {
+      frame.out.flow.region = 0;
+      frame.out.flow.marked = 0;
+      frame.out.flow.relaxed_capture = 0;
+    }
     --active_[&f];
     frame_ = outer_frame;
     state_ = outer_state;
@@ -623,6 +628,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   Flow flow = exit_state.flow;
   if (flow.region == kCallers || annotated) flow.region = s().flow.region;
   if (annotated) flow.marked = s().flow.marked;
+  if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
   s().flow = flow;
 
   Value v;

@@ -83,6 +83,25 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     if (name == "size" || name == "empty") return v;
   }
   if (is_pointer_like(owner)) {
+    Record* const holder = value_type(object_node) ? value_type(object_node)->record : nullptr;
+    if (holder && holder->held && holder->held->user) {
+      const bool optional = owner == "std::optional";
+      // Without a new object, or with a null pointer.
+      const bool empties = a.empty() ? name == "reset"
+                                     : (name == "reset" || name == "operator=") && !a[0].value.targets &&
+                                           !a[0].value.aggregate && a[0].places.empty();
+      if (empties)
+        for (const PathId p : object) destroy_held(*holder, p, n);
+      if (s().dead) return v;
+      Function* constructor = optional && name == "emplace" ? made_by(f) : nullptr;
+      if (constructor) lowering_.lower(*constructor);
+      const Record* from = a.size() == 1 ? record_of(a[0].node) : nullptr;
+      if ((constructor && constructor->body) || (optional && name == "operator=" && from == holder->held)) {
+        hold(*holder, constructor, a, object, n);
+        v.targets = target_sets_.intern(constructor ? elements(object, object_node, 0) : object);
+        return v;
+      }
+    }
     const Value held = of_object();
     if (name == "operator*" || name == "value" || name == "operator[]" || name == "value_or") {
       if (owner.ends_with("device_ptr")) {

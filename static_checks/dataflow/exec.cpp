@@ -405,7 +405,7 @@ void Interpreter::exec_declare(const Node* n) {
     } else if (type->record) {
       construct_default(*type->record, p, n);
     }
-    if (type->record && (type->record->user || is_range(type->record))) {
+    if (type->record && (type->record->user || type->record->held || is_range(type->record))) {
       frame_->locals.push_back({v, true});
     }
     return;
@@ -441,33 +441,9 @@ void Interpreter::exec_return(const Node* n) {
     }
   }
   leave_locals(0, n, false);
-  if (!s().dead) note_return(s().find(out));
+  if (!s().dead) note_return(s().find(out), n->offset);
   join(frame_->out, s(), paths_, target_sets_, frame_->entered);
   s().dead = true;
-}
-
-// Whether a function that may begin a region says so by what it returns.
-void Interpreter::note_return(const Cell* result) {
-  const uint32_t region = s().flow.region;
-  Returns& returns =
-      region && region != frame_->entered.region ? frame_->with_region : frame_->without_region;
-  // A state that is left over where a begin was refused has had its region taken away: branch().
-  if (result && result->has_constant)
-    (result->constant ? returns.truth : returns.falsehood) = true;
-  else if (result && (result->tag == Tag::begun || result->tag == Tag::not_begun))
-    ((result->tag == Tag::begun) == (&returns == &frame_->with_region) ? returns.truth : returns.falsehood) =
-        true;
-  else
-    returns.unknown = true;
-}
-
-Tag Interpreter::tag_of_returns() const {
-  const Returns& with = frame_->with_region;
-  const Returns& without = frame_->without_region;
-  if (with.unknown || without.unknown) return Tag::none;
-  if (with.truth && without.falsehood && !with.falsehood && !without.truth) return Tag::begun;
-  if (with.falsehood && without.truth && !with.truth && !without.falsehood) return Tag::not_begun;
-  return Tag::none;
 }
 
 // Paths that jump out of a region to a common end are those on which something failed: what follows is judged

@@ -79,6 +79,9 @@ class Interpreter {
   // What returns give, where it is known.
   struct Returns {
     bool truth = false, falsehood = false, unknown = false;
+    bool any() const { return truth || falsehood || unknown; }
+    bool only_true() const { return truth && !falsehood && !unknown; }
+    bool only_false() const { return falsehood && !truth && !unknown; }
   };
   struct Frame {
     Function* function = nullptr;
@@ -94,6 +97,9 @@ class Interpreter {
     std::vector<PathId> swept;              // arrays that the current loop's counter runs over
     Flow entered;                           // with
     Returns with_region, without_region;    // that it began and left open
+    bool ended = false;                     // a region that it had begun, on some path
+    uint32_t last_return = 0;               // where the last one stands in the source
+    bool last_is_open = false;              // with a region that it began, every time it got there
     int depth = 0;
     uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
   };
@@ -111,7 +117,7 @@ class Interpreter {
   };
   struct Reach {  // what a function does directly or through calls
     bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
-         leaves_unit = false, asks = false, ready = false;
+         leaves_unit = false, asks = false, ends_region = false, ready = false;
     std::vector<uint32_t> visible;  // ids of outer variables, ascending
   };
 
@@ -163,8 +169,6 @@ class Interpreter {
   void exec_choose(const Node* n);
   void exec_declare(const Node* n);
   void exec_return(const Node* n);
-  void note_return(const Cell* result);
-  Tag tag_of_returns() const;
   void join_at_label(const State& from);
   void exec_try(const Node* n);
   void end_path();
@@ -180,6 +184,20 @@ class Interpreter {
 
   FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   bool writes_state(const Node* n, const Node* state, int depth);
+
+  // returns.cpp
+  void note_return(const Cell* result, uint32_t at);
+  Tag tag_of_returns() const;
+  bool leaves_open_on_failure() const;
+
+  // holders.cpp
+  Value choose_into(const Node* n, PathId destination);
+  void own_region(const Record& record, uint32_t before, const Node* at);
+  bool ends_region(Record& record, int depth = 0);
+  bool is_held_elsewhere(PathId object, PathId holder);
+  void destroy_held(Record& holder, PathId object, const Node* at);
+  void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
+            const std::vector<PathId>& objects, const Node* at);
 
   // call.cpp
   Value call(const Node* n);

@@ -100,10 +100,13 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     if (Function* constructor = made_by(f)) {
       lowering_.lower(*constructor);
       const std::vector<PathId> self{heap};
-      if (constructor->body)
+      const uint32_t region = s().flow.region;
+      if (constructor->body) {
         apply(*constructor, n, a, &self);
-      else
+        if (constructor->record) own_region(*constructor->record, region, n);
+      } else {
         add_call(*constructor, n);
+      }
       if (s().dead) return v;
     }
     for (const Argument& one : a)

@@ -117,6 +117,11 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     }
     if (from && from->name == "thrust::host_vector" && is_device_container(name)) return v;
   }
+  if (name == "std::optional" && n->record->held && a.size() == 1 &&
+      record_of(a[0].node) == n->record->held) {
+    hold(*n->record, nullptr, a, {destination}, n);
+    return v;
+  }
   Cell top;
   const bool container = name == "std::vector" || name == "std::deque" || name == "std::basic_string" ||
                          name == "thrust::host_vector" || name == "std::valarray" ||

@@ -43,7 +43,9 @@ Node* Lowering::Impl::declare(CXCursor cursor) {
   Record* record = n->type ? n->type->record : nullptr;
   if (record) {
     complete(*record);
-    if (record->destructor && scope_) scope_->called.insert(record->destructor);
+    if (record->held) complete(*record->held);
+    for (const Record* one : {static_cast<const Record*>(record), static_cast<const Record*>(record->held)})
+      if (one && one->destructor && scope_) scope_->called.insert(one->destructor);
   }
   n->kids.push_back(optional_expr(clang_Cursor_getVarDeclInitializer(cursor)));
   return n;

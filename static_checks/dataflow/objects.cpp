@@ -5,8 +5,30 @@
 
 namespace capgate::lint {
 
+namespace {
+
+// `condition ? object : object` where at least one of the two is made on the spot, as it is or to be moved
+// into an object of its class.
+const Node* choice_of_new(const Node* n) {
+  if (n->op == Op::construct && n->kids.size() == 1 && n->record) {
+    const Node* from = bare(n->kids[0]);
+    if (from->op == Op::conditional && from->type && from->type->record == n->record) n = from;
+  }
+  if (n->op != Op::conditional || n->kids.size() != 3 || !is_record(n->type)) return nullptr;
+  for (size_t arm = 1; arm < 3; ++arm) {
+    const Node* made = bare(n->kids[arm]);
+    const Type* result = made->op == Op::call && made->function ? made->function->result : nullptr;
+    if (made->op == Op::construct || made->op == Op::list || (result && result->shape == Shape::record))
+      return n;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Value Interpreter::eval_into(const Node* n, PathId destination) {
   const Node* inner = bare(n);
+  if (const Node* choice = choice_of_new(inner)) return choose_into(choice, destination);
   if (inner->op == Op::construct && inner->record &&
       !(inner->kids.size() == 1 && inner->kids[0]->op == Op::construct &&
         inner->kids[0]->record == inner->record))
@@ -106,16 +128,7 @@ Value Interpreter::construct(const Node* n, PathId destination) {
     const uint32_t region = s().flow.region;
     apply(*f, n, arguments, &self);
     if (f->name == "capgate::allow::allow" && n->kids.size() == 2) allow(n->kids[0], n->kids[1]);
-    // A guard: each object has its own region, from where it is made.
-    if (s().flow.region > kCallers && s().flow.region != region &&
-        regions_[s().flow.region].function.find(record->name) == 0) {
-      const bool relaxed = s().flow.relaxed_capture;
-      const uint8_t marked = s().flow.marked;
-      s().flow.region = region;
-      begin_region(n, marked ? "marked" : "guard");
-      s().flow.relaxed_capture = relaxed;
-      s().flow.marked = marked;
-    }
+    own_region(*record, region, n);
     return result;
   }
   if (f->user && !f->is_defaulted && !f->usr.empty()) {  // its body is in another unit
@@ -161,6 +174,7 @@ Value Interpreter::construct(const Node* n, PathId destination) {
 
 void Interpreter::destroy(Record& record, PathId object, const Node* at, int depth) {
   if (is_range(&record)) pop_range(at);
+  if (record.held) destroy_held(record, object, at);
   if (!record.user || depth > 4) return;
   lowering_.complete(record);
   if (record.destructor_elsewhere) {
@@ -176,7 +190,8 @@ void Interpreter::destroy(Record& record, PathId object, const Node* at, int dep
     }
   }
   for (auto f = record.fields.rbegin(); f != record.fields.rend(); ++f)
-    if (f->type && f->type->record && (f->type->record->user || is_range(f->type->record)))
+    if (f->type && f->type->record &&
+        (f->type->record->user || f->type->record->held || is_range(f->type->record)))
       destroy(*f->type->record, paths_.field(object, f->name), at, depth + 1);
   for (Record* base : record.bases) destroy(*base, object, at, depth + 1);
 }

@@ -56,6 +56,7 @@ struct Record {
   Function* destructor = nullptr;            // with a body, the user's
   Function* destructor_elsewhere = nullptr;  // the user's, with its body in another unit
   Function* default_constructor = nullptr;
+  Record* held = nullptr;  // what a smart pointer or an optional owns, when it is of a class
   bool is_union = false;
 };
 

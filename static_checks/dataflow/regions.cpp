@@ -59,6 +59,7 @@ void Interpreter::allow(const Node* rule, const Node* reason) {
 
 void Interpreter::end_region(const Node* at) {
   const uint32_t region = s().flow.region;
+  if (region && region != frame_->entered.region) frame_->ended = true;
   if (region > kCallers && regions_[region].function == frame_->function->name)
     regions_[region].end_line = std::max(regions_[region].end_line, program_.place(at).line);
   s().flow.region = 0;

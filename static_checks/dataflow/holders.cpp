@@ -1,0 +1,118 @@
+// Guards that a smart pointer or an optional holds, or that one of two expressions makes: the region of one
+// ends where the object does.
+#include <algorithm>
+
+#include "static_checks/dataflow/interpreter.h"
+
+namespace capgate::lint {
+
+namespace {
+
+constexpr int kMaxNesting = 4;  // members and bases deep
+
+}  // namespace
+
+// `destination = condition ? object : object`, each made where it will lie.
+Value Interpreter::choose_into(const Node* n, PathId destination) {
+  State yes, no;
+  const Flow base = s().flow;
+  const Value condition = branch(n->kids[0], yes, no);
+  if (const Trace* t = condition.taint) sink(Use::ternary, t, n);
+  Value left, right;
+  s() = std::move(yes);
+  if (!s().dead) left = eval_into(n->kids[1], destination);
+  State after = std::move(s());
+  s() = std::move(no);
+  if (!s().dead) right = eval_into(n->kids[2], destination);
+  join(after, s(), paths_, target_sets_, base);
+  s() = std::move(after);
+  Value v;
+  v.aggregate = destination;
+  v.callable = left.callable ? left.callable : right.callable;
+  if (left.callable && right.callable && left.callable != right.callable) v.callable = kManyCallables;
+  return v;
+}
+
+// Each object of a guard's class has its own region, from where it is made.
+void Interpreter::own_region(const Record& record, uint32_t before, const Node* at) {
+  Flow& flow = s().flow;
+  if (flow.region <= kCallers || flow.region == before ||
+      regions_[flow.region].function.find(record.name) != 0)
+    return;
+  const uint8_t relaxed = flow.relaxed_capture;
+  const uint8_t marked = flow.marked;
+  flow.region = before;
+  begin_region(at, marked ? "marked" : "guard");
+  flow.relaxed_capture = relaxed;
+  flow.marked = marked;
+}
+
+bool Interpreter::ends_region(Record& record, int depth) {
+  if (!record.user || depth > kMaxNesting) return false;
+  lowering_.complete(record);
+  if (record.destructor && reach(*record.destructor).ends_region) return true;
+  if (record.destructor_elsewhere) {
+    const auto edge = edges_.find(record.destructor_elsewhere->usr);
+    if (edge != edges_.end() && edge->second->ends) return true;
+  }
+  return std::any_of(record.fields.begin(), record.fields.end(),
+                     [&](const Field& f) {
+                       return f.type && f.type->shape == Shape::record && f.type->record &&
+                              ends_region(*f.type->record, depth + 1);
+                     }) ||
+         std::any_of(record.bases.begin(), record.bases.end(),
+                     [&](Record* base) { return ends_region(*base, depth + 1); });
+}
+
+// Another object than `holder` keeps it alive: it has been moved or copied there.
+bool Interpreter::is_held_elsewhere(PathId object, PathId holder) {
+  for (const auto& [path, cell] : s().cells()) {
+    const Paths::Info& root = paths_[paths_[path].root];
+    if (!cell.targets || root.step == Step::temporary || paths_[path].root == paths_[holder].root) continue;
+    if (root.step == Step::variable && root.key && root.key <= program_.variables.size()) {
+      const Type* type = program_.variables[root.key - 1].type;
+      // A pointer or reference of the frame's only looks at it.
+      if (!type || (type->shape != Shape::record && paths_[path].depth == 0)) continue;
+    }
+    const std::vector<PathId>& held = target_sets_[cell.targets];
+    if (std::find(held.begin(), held.end(), object) != held.end()) return true;
+  }
+  return false;
+}
+
+// What the holder owns ends. Only a guard's end says anything that counts here: whether the memory of other
+// objects goes with them, their holders do not tell.
+void Interpreter::destroy_held(Record& holder, PathId object, const Node* at) {
+  if (!holder.held || !s().flow.region || s().dead) return;
+  const TargetsId held = s().read(paths_, object).targets;
+  if (!held || !ends_region(*holder.held)) return;
+  const std::vector<PathId> owned = target_sets_[held];
+  for (const PathId one : owned)
+    if (!is_held_elsewhere(one, object)) destroy(*holder.held, one, at);
+  if (!s().dead) s().at(object).targets = 0;
+}
+
+// Puts an object into an optional, made by the user's constructor `constructor`, or out of the first
+// argument.
+void Interpreter::hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
+                       const std::vector<PathId>& objects, const Node* at) {
+  for (const PathId object : objects) {
+    const PathId inside = paths_.extend(object, Step::element, 0);
+    const uint32_t region = s().flow.region;
+    s().erase_below(paths_, object, false);
+    if (constructor) {
+      const std::vector<PathId> self{inside};
+      apply(*constructor, at, arguments, &self);
+      if (s().dead) return;
+      own_region(*holder.held, region, at);
+    } else if (!arguments.empty()) {
+      const PathId from = arguments[0].value.aggregate  ? arguments[0].value.aggregate
+                          : arguments[0].places.empty() ? 0
+                                                        : arguments[0].places[0];
+      if (from) copy_tree(from, inside, false);
+    }
+    s().at(object).targets = target_sets_.one(inside);
+  }
+}
+
+}  // namespace capgate::lint
