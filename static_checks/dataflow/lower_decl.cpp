@@ -176,6 +176,10 @@ Record* Lowering::Impl::record_of(CXCursor declaration) {
       (unit_.is_user(definition) && !is_inside_a_tensor(record.name)) || record.name.starts_with("capgate::");
   record.is_union = definition.kind == CXCursor_UnionDecl;
   record_cursors_[&record] = definition;
+  if (record.name == "std::unique_ptr" || record.name == "std::shared_ptr" || record.name == "std::optional") {
+    const CXType held = clang_Type_getTemplateArgumentAsType(clang_getCursorType(definition), 0);
+    if (clang_getCanonicalType(held).kind == CXType_Record) record.held = type_of(held)->record;
+  }
   return &record;
 }
 
