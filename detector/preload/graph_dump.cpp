@@ -24,9 +24,10 @@ template <class T>
 class Buffer {
  public:
   explicit Buffer(size_t count)
+      // NOLINTNEXTLINE(bugprone-sizeof-expression): a node is a pointer, and pointers are what is kept
       : bytes_(count * sizeof(T)), data_(bytes_ != 0 ? static_cast<T*>(map_memory(bytes_)) : nullptr) {}
   ~Buffer() {
-    if (data_ != nullptr) munmap(data_, bytes_);
+    if (data_ != nullptr) munmap(static_cast<void*>(data_), bytes_);
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -113,9 +114,17 @@ bool write_kernel_node(ThreadState& thread, uint64_t graph, CUgraphNode node, bo
 
 void read_side(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, uint64_t& address,
                uint8_t& memory, uint8_t& place, ThreadState& thread) {
-  address = type == CU_MEMORYTYPE_HOST    ? reinterpret_cast<uint64_t>(host)
-            : type == CU_MEMORYTYPE_ARRAY ? reinterpret_cast<uint64_t>(array)
-                                          : uint64_t(device);
+  switch (type) {
+    case CU_MEMORYTYPE_HOST:
+      address = reinterpret_cast<uint64_t>(host);
+      break;
+    case CU_MEMORYTYPE_ARRAY:
+      address = reinterpret_cast<uint64_t>(array);
+      break;
+    default:
+      address = uint64_t(device);
+      break;
+  }
   const trace::Memory kind = type == CU_MEMORYTYPE_ARRAY ? trace::Memory::array : memory_kind(address);
   memory = uint8_t(kind);
   if (kind == trace::Memory::pageable) place = uint8_t(host_place(thread, address));
