@@ -249,6 +249,33 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
   return summary;
 }
 
+// Templates in which a region begins: said whether this unit has one of what clang made of them looked into,
+// and what is found in the pattern, for when no unit has.
+void Interpreter::read_patterns(UnitResult& result) {
+  std::set<Place> seen;
+  for (const Function* f : interpreted_) seen.insert(f->place);
+  for (Function* f : program_.patterns) {
+    lowering_.lower(*f);
+    if (!reach(*f).begins_region) continue;
+    PatternSummary pattern;
+    pattern.place = f->place;
+    pattern.instantiated = seen.contains(f->place);
+    if (!pattern.instantiated) {
+      std::vector<Ref> refs;
+      UnitResult found;
+      run_root(*f, 0, refs);
+      report(refs, *f, found);
+      std::erase_if(found.findings, [](const Finding& one) { return one.region.empty(); });
+      pattern.findings = std::move(found.findings);
+      pattern.exits = std::move(found.summary.exits);
+      for (const NotAnalysed& gap : found.not_analysed)
+        if (!gap.region.empty())
+          pattern.open.push_back({gap.function, gap.place, gap.reason, gap.remedy, gap.region});
+    }
+    result.summary.patterns.push_back(std::move(pattern));
+  }
+}
+
 UnitResult Interpreter::run() {
   UnitResult result;
   std::vector<Function*>& all = program_.user_functions;
@@ -283,6 +310,7 @@ UnitResult Interpreter::run() {
     run_root(f, 0, refs);
     report(refs, f, result);
   }
+  read_patterns(result);
   std::unordered_set<const Function*> overriders;
   for (const Function* base : program_.overridden)
     overriders.insert(base->overriders.begin(), base->overriders.end());

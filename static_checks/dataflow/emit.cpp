@@ -133,12 +133,32 @@ void Interpreter::pass_trouble(uint32_t to) {
   }
 }
 
-// A region calls something that only the running program knows: what it does has not been judged.
+// A region calls something that only the running program, or an instantiation, knows: what it does has not
+// been judged.
 void Interpreter::unknown_target(const Node* n, const std::string& name) {
+  const bool pattern = frame_->function->is_pattern;
+  add_open(
+      "target", n,
+      "what '" + name + "' calls at line " + std::to_string(program_.position(n).line) +
+          (pattern ? " is known only where the template is instantiated" : " is known only when it runs"),
+      pattern ? "lint a source that instantiates the template and calls it"
+              : "call the function directly, or hand it over as a template parameter");
+}
+
+// In the pattern of a template.
+void Interpreter::open_constexpr(const Node* when) {
+  add_open("constexpr", when,
+           "which way the 'if constexpr' at line " + std::to_string(program_.position(when).line) +
+               " goes is known only where the template is instantiated",
+           "lint a source that instantiates the template and calls it");
+}
+
+void Interpreter::add_open(const char* what, const Node* n, const std::string& reason,
+                           const std::string& remedy) {
   if (!s().flow.region || !judged() || s().flow.eager_break) return;
   const Place place = program_.place(n);
   const std::string key =
-      "target" + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+      what + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;
@@ -146,9 +166,8 @@ void Interpreter::unknown_target(const Node* n, const std::string& name) {
     core.gap.function = frame_->function->name;
     core.gap.usr = frame_->function->usr;
     core.gap.place = place;
-    core.gap.reason =
-        "what '" + name + "' calls at line " + std::to_string(place.line) + " is known only when it runs";
-    core.gap.remedy = "call the function directly, or hand it over as a template parameter";
+    core.gap.reason = reason;
+    core.gap.remedy = remedy;
     cores_.push_back(std::move(core));
   }
   add_ref(it->second, s().flow.region, nullptr);

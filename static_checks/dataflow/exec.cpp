@@ -147,6 +147,11 @@ void Interpreter::exec_when(const Node* n) {
     yes.flow.first_use = closes_guard(condition, true, {n->kids[n->split + 1]});
     if (n->kids[n->split + 2]) no.flow.first_use = closes_guard(condition, false, {n->kids[n->split + 2]});
   }
+  const bool open_choice = n->sub && base.region && yes.flow.region;
+  if (open_choice) {
+    open_constexpr(n);
+    yes.flow.not_capturing = no.flow.not_capturing = 1;
+  }
   s() = std::move(yes);
   if (!s().dead) exec(n->kids[n->split + 1]);
   State after = std::move(s());
@@ -155,6 +160,7 @@ void Interpreter::exec_when(const Node* n) {
   join(after, s(), paths_, target_sets_, base);
   s() = std::move(after);
   s().flow.first_use = base.first_use;
+  if (open_choice && s().flow.region == base.region) s().flow.not_capturing = base.not_capturing;
   leave_locals(keep, n, true);
 }
 

@@ -129,6 +129,7 @@ class Interpreter {
   };
   Exit run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
   void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
+  void read_patterns(UnitResult& result);
   FunctionSummary latent(Function& function, CaptureEdge& edge);
   std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
   const Reach& reach(Function& function);
@@ -267,6 +268,8 @@ class Interpreter {
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
   void add_trouble(Function& function);
   void pass_trouble(uint32_t to);
+  void open_constexpr(const Node* when);
+  void add_open(const char* what, const Node* n, const std::string& reason, const std::string& remedy);
   void add_call(Function& function, const Node* at);
   void add_foreign(Function& function);
   Value cross_edge(const Function& function, const Node* at);

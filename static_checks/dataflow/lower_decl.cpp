@@ -176,7 +176,8 @@ Record* Lowering::Impl::record_of(CXCursor declaration) {
       (unit_.is_user(definition) && !is_inside_a_tensor(record.name)) || record.name.starts_with("capgate::");
   record.is_union = definition.kind == CXCursor_UnionDecl;
   record_cursors_[&record] = definition;
-  if (record.name == "std::unique_ptr" || record.name == "std::shared_ptr" || record.name == "std::optional") {
+  if (record.name == "std::unique_ptr" || record.name == "std::shared_ptr" ||
+      record.name == "std::optional") {
     const CXType held = clang_Type_getTemplateArgumentAsType(clang_getCursorType(definition), 0);
     if (clang_getCanonicalType(held).kind == CXType_Record) record.held = type_of(held)->record;
   }
@@ -576,11 +577,14 @@ void Lowering::Impl::collect() {
           case CXCursor_Namespace:
           case CXCursor_ClassDecl:
           case CXCursor_StructDecl:
+          case CXCursor_ClassTemplate:
+          case CXCursor_ClassTemplatePartialSpecialization:
           case CXCursor_LinkageSpec:
           case CXCursor_UnexposedDecl:
             return v->self->unit_.is_user(c) || c.kind == CXCursor_LinkageSpec ? CXChildVisit_Recurse
                                                                                : CXChildVisit_Continue;
           case CXCursor_FunctionDecl:
+          case CXCursor_FunctionTemplate:
           case CXCursor_CXXMethod:
           case CXCursor_Constructor:
           case CXCursor_Destructor:
@@ -590,6 +594,10 @@ void Lowering::Impl::collect() {
             return CXChildVisit_Continue;
         }
         if (!clang_isCursorDefinition(c) || !v->self->unit_.is_user(c)) return CXChildVisit_Continue;
+        if (c.kind == CXCursor_FunctionTemplate || v->self->is_in_a_template(c)) {
+          v->self->note_pattern(c);
+          return CXChildVisit_Continue;
+        }
         Function* f = v->self->function_of(c);
         if (f->has_body && !f->device_only && v->seen.insert(f).second) {
           v->self->program_.user_functions.push_back(f);

@@ -41,6 +41,12 @@ class Lowering::Impl {
   Place place_of(CXCursor cursor);
   void place(Function& function, CXCursor cursor);
   void overrides(CXCursor method, Function* overrider, int depth);
+  // Patterns of templates (lower_patterns.cpp)
+  std::string_view text_of(CXFile file);
+  static bool is_in_a_template(CXCursor member);
+  void note_pattern(CXCursor function);
+  bool is_constexpr_if(CXCursor cursor);
+
   void read_attributes(CXCursor cursor, Function& function);
   void lower_constructor(const Cursors& kids, Function& function);
   uint32_t file_id(CXFile file);
@@ -90,6 +96,7 @@ class Lowering::Impl {
       undefaulted_;  // default arguments not read yet, by what referred to them
   std::unordered_map<Record*, CXCursor> record_cursors_;
   std::unordered_map<CXFile, uint32_t> files_;
+  std::unordered_map<CXFile, std::string_view> texts_;
   std::unordered_map<Variable*, std::pair<bool, int64_t>> constants_;
 
   // The function that is being lowered.

@@ -72,6 +72,9 @@ Node* Lowering::Impl::when(CXCursor cursor) {
       }
       clang_EvalResult_dispose(result);
     }
+  // Which of its arms there is, only an instantiation knows.
+  if (!n->has_value && !condition->has_value && scope_ && scope_->function && scope_->function->is_pattern)
+    n->sub = is_constexpr_if(cursor);
   n->kids.push_back(condition);
   n->kids.push_back(stmt(kids[i + 1]));
   n->kids.push_back(i + 2 < kids.size() ? stmt(kids[i + 2]) : nullptr);

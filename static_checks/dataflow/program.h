@@ -153,8 +153,9 @@ struct Function {
   bool lowered = false;
   bool kernel = false;
   bool device_only = false;
-  bool region = false;    // annotated
-  bool internal = false;  // internal linkage
+  bool region = false;      // annotated
+  bool internal = false;    // internal linkage
+  bool is_pattern = false;  // of a template: what depends on its parameters is open
   bool is_method = false, is_static = false, is_constructor = false, is_destructor = false, is_const = false;
   bool is_lambda = false, is_defaulted = false, is_conversion = false;
   bool has_backward_jump = false;
@@ -211,6 +212,7 @@ class Program {
   std::deque<Function> functions;
   std::vector<const Variable*> managed;   // those that are
   std::vector<Function*> overridden;      // virtual methods with overriders here
+  std::vector<Function*> patterns;        // of templates, in which a region may begin
   std::vector<Function*> user_functions;  // with a body in this unit, in order of their place
 
  private:

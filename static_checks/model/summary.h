@@ -92,17 +92,43 @@ void fields(A& archive, RegionExit& v) {
   archive(v.region, v.path, v.call);
 }
 
+// What could not be judged in the pattern of a template: fields as of NotAnalysed.
+struct OpenPlace {
+  std::string function;
+  Place place;
+  std::string reason, remedy, region;
+};
+template <class A>
+void fields(A& archive, OpenPlace& v) {
+  archive(v.function, v.place, v.reason, v.remedy, v.region);
+}
+
+// A template in which a region begins.
+struct PatternSummary {
+  Place place;  // of the function, the same for all that is made of it
+  bool instantiated =
+      false;  // this unit has seen what clang made of it; else, of the pattern as it is written:
+  std::vector<Finding> findings;
+  std::vector<OpenPlace> open;
+  std::vector<RegionExit> exits;
+};
+template <class A>
+void fields(A& archive, PatternSummary& v) {
+  archive(v.place, v.instantiated, v.findings, v.open, v.exits);
+}
+
 struct UnitSummary {
   std::string main_file;
   std::vector<FunctionSummary> functions;
   std::vector<RegionExit> exits;
   std::vector<std::string> silent;  // USRs of the other functions with a body here: they do nothing of note
   std::vector<CaptureEdge> edges;
+  std::vector<PatternSummary> patterns;
   std::vector<std::string> outside;  // USRs of functions that are called here and have no body here
 };
 template <class A>
 void fields(A& archive, UnitSummary& v) {
-  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.outside);
+  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside);
 }
 
 }  // namespace capgate::lint

@@ -63,6 +63,29 @@ bool dispatched_by(const Bodies& functions, const std::string& unit, const std::
   return false;
 }
 
+// Of the templates in which a region begins, those of which no unit has seen what clang made of them, each
+// once: they are judged as they are written.
+using Exits = std::vector<std::pair<std::string, const RegionExit*>>;
+std::vector<const PatternSummary*> patterns_alone(const std::vector<UnitSummary>& units, Exits& exits) {
+  std::set<Place> instantiated;
+  std::map<Place, std::pair<const UnitSummary*, const PatternSummary*>> alone;
+  for (const UnitSummary& unit : units)
+    for (const PatternSummary& pattern : unit.patterns)
+      if (pattern.instantiated) instantiated.insert(pattern.place);
+  for (const UnitSummary& unit : units)
+    for (const PatternSummary& pattern : unit.patterns) {
+      if (instantiated.contains(pattern.place)) continue;
+      auto& known = alone[pattern.place];
+      if (!known.first || unit.main_file < known.first->main_file) known = {&unit, &pattern};
+    }
+  std::vector<const PatternSummary*> patterns;
+  for (const auto& [place, from] : alone) {
+    patterns.push_back(from.second);
+    for (const RegionExit& exit : from.second->exits) exits.emplace_back(from.first->main_file, &exit);
+  }
+  return patterns;
+}
+
 }  // namespace
 
 LinkResult link_units(const std::vector<UnitSummary>& units) {
@@ -70,13 +93,14 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   // count.
   Bodies functions;
   std::set<std::string> silent;
-  std::vector<std::pair<std::string, const RegionExit*>> exits;
+  Exits exits;
   for (const UnitSummary& unit : units) {
     for (const FunctionSummary& f : unit.functions)
       if (!f.internal && !f.usr.empty()) functions[f.usr].emplace_back(unit.main_file, &f);
     silent.insert(unit.silent.begin(), unit.silent.end());
     for (const RegionExit& exit : unit.exits) exits.emplace_back(unit.main_file, &exit);
   }
+  const std::vector<const PatternSummary*> patterns = patterns_alone(units, exits);
   std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
     if (a.second->region != b.second->region) return a.second->region < b.second->region;
@@ -159,6 +183,13 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         queue.push_back(std::move(next));
       }
     }
+  }
+  for (const PatternSummary* pattern : patterns) {
+    for (const Finding& finding : pattern->findings)
+      if (told.emplace(finding.rule, finding.place, finding.callee).second)
+        result.findings.push_back(finding);
+    for (const OpenPlace& open : pattern->open)
+      result.not_analysed.push_back({open.function, "", open.place, open.reason, open.remedy, open.region});
   }
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.place, a.rule, a.callee) < std::tie(b.place, b.rule, b.callee);
