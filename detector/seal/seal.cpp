@@ -58,6 +58,7 @@ class FrameTable {
 template <class T>
 std::vector<uint32_t> sorted_ids(const std::unordered_map<uint32_t, T>& map) {
   std::vector<uint32_t> ids;
+  ids.reserve(map.size());
   for (const auto& [id, value] : map) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   return ids;
