@@ -6,12 +6,15 @@
 //   code();  // EXPECT: host-sync:allowed          inside a scope that allows the rule
 //   code();  // EXPECT: not-analysed               a region reaches what nobody can judge
 //   code();  // EXPECT: not-looked-into:note       a region calls another project's code
+//   code();  // CLEAN: host-branch                 looks like a fault of that rule and is none
+//   code();  // CLEAN: host-branch, overwritten by the host
 //   // OPTIONS: --whole-file                        anywhere in the first file; also --budget=N,
 //   --region=GLOB, --parse-errors (the file has some on purpose)
 //
 // The findings of a file with a golden twin must also read exactly like it.
-// A label that is not found and a finding that is not labelled both fail. Every file must parse without
-// error.
+// A label that is not found and a finding that is not labelled both fail; so does any finding of the rule
+// that a line is said to be clean of, and a rule that does not exist. After the rules of CLEAN may stand a
+// reason of two words or more. Every file must parse without error.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/catalogue/catalogue.h"
 #include "static_checks/analysis.h"
 #include "static_checks/frontend/parse.h"
 
@@ -46,21 +50,53 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-void read_labels(const std::string& path, Labels& labels, std::vector<std::string>& options) {
+// What stands behind `marker` on the line, up to the next comment on it.
+std::string marked_with(const char* marker, const std::string& line) {
+  size_t at = line.find(marker);
+  if (at == std::string::npos) return "";
+  at += std::string(marker).size();
+  return line.substr(at, line.find("//", at) - at);
+}
+
+// "decode.cu:12 host-branch" for each hard negative. A reason has two words or more, so that a rule that is
+// spelled wrongly is not taken for one. Says what is wrong; false when something is.
+bool read_clean(const std::string& place, const std::string& text, std::set<std::string>& clean) {
+  bool first = true, good = true;
+  for (const std::string& part : words_of(text, ",")) {
+    const std::vector<std::string> words = words_of(part, " ");
+    if (words.size() == 1 && reports::find_rule(words[0])) {
+      clean.insert(place + " " + words[0]);
+    } else if (first || words.size() < 2) {
+      std::printf("  NO RULE      %s is said to be clean of \"%s\"\n", place.c_str(), part.c_str());
+      good = false;
+    }
+    first = false;
+  }
+  return good;
+}
+
+bool read_labels(const std::string& path, Labels& labels, std::set<std::string>& clean,
+                 std::vector<std::string>& options) {
   std::ifstream in(path);
   std::string line;
+  bool good = true;
   for (int number = 1; std::getline(in, line); ++number) {
     if (const size_t at = line.find("// OPTIONS:"); at != std::string::npos)
       for (std::string& word : words_of(line.substr(at + 11), " ")) options.push_back(std::move(word));
-    const size_t at = line.find("// EXPECT:");
-    if (at == std::string::npos) continue;
-    for (const std::string& word : words_of(line.substr(at + 10), " ,")) {
+    const std::string place = base_name(path) + ":" + std::to_string(number);
+    if (line.find("// CLEAN:") != std::string::npos)
+      good = read_clean(place, marked_with("// CLEAN:", line), clean) && good;
+    for (const std::string& word : words_of(marked_with("// EXPECT:", line), " ,")) {
       const size_t colon = word.find(':');
       const std::string severity = colon == std::string::npos ? "error" : word.substr(colon + 1);
-      labels.insert(base_name(path) + ":" + std::to_string(number) + " " + word.substr(0, colon) + " " +
-                    severity);
+      const std::string rule = word.substr(0, colon);
+      labels.insert(place + " " + rule + " " + severity);
+      if (!clean.contains(place + " " + rule)) continue;
+      std::printf("  BOTH         %s %s\n", place.c_str(), rule.c_str());
+      good = false;
     }
   }
+  return good;
 }
 
 const char* name_of(reports::Severity severity) {
@@ -123,8 +159,10 @@ int main(int argc, char** argv) {
       files.push_back(word);
   }
   Labels expected;
+  std::set<std::string> clean;
+  bool failed = false;
   for (const std::string& file : files) {
-    read_labels(file, expected, options);
+    if (!read_labels(file, expected, clean, options)) failed = true;
     judged.insert(base_name(file));
   }
   LintOptions lint;
@@ -142,7 +180,6 @@ int main(int argc, char** argv) {
 
   std::vector<Finding> findings;
   std::vector<NotAnalysed> gaps;
-  bool failed = false;
   std::erase_if(files,
                 [](const std::string& file) { return file.ends_with(".h") || file.ends_with(".cuh"); });
   std::vector<ParsedUnit> units;
@@ -217,9 +254,13 @@ int main(int argc, char** argv) {
   }
   for (const Finding& f : findings) {
     const std::string severity = f.details.contains("allow_reason") ? "allowed" : name_of(f.severity);
-    const std::string label =
-        base_name(f.place.file) + ":" + std::to_string(f.place.line) + " " + f.rule + " " + severity;
+    const std::string at = base_name(f.place.file) + ":" + std::to_string(f.place.line) + " " + f.rule;
+    const std::string label = at + " " + severity;
     found.insert(label);
+    if (clean.contains(at)) {
+      std::printf("  NOT CLEAN    %s\n", at.c_str());
+      failed = true;
+    }
     const bool known = expected.contains(label) && expected.count(label) >= found.count(label);
     if (verbose || !known) {
       if (!known) std::printf("  NOT LABELLED %s\n", label.c_str());
@@ -236,6 +277,7 @@ int main(int argc, char** argv) {
       std::printf("  NOT FOUND    %s\n", it->c_str());
       failed = true;
     }
-  std::printf("%zu labels, %zu findings: %s\n", expected.size(), findings.size(), failed ? "FAILED" : "ok");
+  std::printf("%zu labels, %zu hard negatives, %zu findings: %s\n", expected.size(), clean.size(),
+              findings.size(), failed ? "FAILED" : "ok");
   return failed ? 1 : 0;
 }

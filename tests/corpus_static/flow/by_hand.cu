@@ -21,7 +21,7 @@ void act() {}
 CAPGATE_REGION void by_hand(int* pinned, const int* device, cudaStream_t s) {
   storage<count> room;
   new (&room.value) count();
-  if (room.value.value) act();
+  if (room.value.value) act();  // CLEAN: host-branch
   cudaMemcpyAsync(pinned, device, 4, cudaMemcpyDeviceToHost, s);
   room.value.value = *pinned;
   if (room.value.value) act();  // EXPECT: host-branch

@@ -20,31 +20,31 @@ void ends(cudaStream_t stream, int* d, int kind) {
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
   if (kind == 1) {
     plain("1");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 2) {
     behind_a_macro("2");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 3) {
     of_gnu("3");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 4) {
     of_c("4");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 5) {
     check::fail("5");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 6) {
     check().give_up();
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 7) {
     generic("7");
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   if (kind == 8) {
     returns("8");                   // EXPECT: not-analysed
@@ -64,14 +64,14 @@ void values(cudaStream_t stream, int* pinned, const int* device, int kind) {
     seen = *pinned;
     plain("no");
   }
-  if (seen) seen = 0;
+  if (seen) seen = 0;  // CLEAN: host-branch
   try {
     if (kind == 2) {
       cudaMemcpyAsync(pinned, device, 4, cudaMemcpyDeviceToHost, stream);
       seen = *pinned;
       check::fail("thrown");
     }
-    if (seen) seen = 0;
+    if (seen) seen = 0;  // CLEAN: host-branch
   } catch (...) {
     if (seen) seen = 0;  // EXPECT: host-branch
   }
@@ -80,8 +80,8 @@ void values(cudaStream_t stream, int* pinned, const int* device, int kind) {
 
 void checked(cudaStream_t stream, int* d) {
   cudaGraph_t graph;
-  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) != cudaSuccess) behind_a_macro("begin");
+  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) != cudaSuccess) behind_a_macro("begin");  // CLEAN: host-branch
   cudaMemsetAsync(d, 0, 4, stream);
-  if (cudaStreamEndCapture(stream, &graph) != cudaSuccess) of_gnu("end");
-  cudaStreamSynchronize(stream);
+  if (cudaStreamEndCapture(stream, &graph) != cudaSuccess) of_gnu("end");  // CLEAN: host-branch
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }

@@ -27,7 +27,7 @@ more:
   if (seen > 3) work<<<1, 1, 0, stream>>>(1);                         // EXPECT: host-branch
   cudaMemcpyAsync(&host, device, 4, cudaMemcpyDeviceToHost, stream);  // EXPECT: pageable-copy
   seen = host;
-  if (--steps > 0) goto more;
+  if (--steps > 0) goto more;  // CLEAN: host-branch
   cudaStreamEndCapture(stream, &graph);
 }
 
@@ -36,11 +36,11 @@ int cleaned_up(cudaStream_t stream, int* device) {
   cudaGraph_t graph = nullptr;
   int result = 1;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  if (cudaMemsetAsync(device, 0, 4, stream) != cudaSuccess) goto done;
-  if (cudaStreamEndCapture(stream, &graph) != cudaSuccess) goto done;
+  if (cudaMemsetAsync(device, 0, 4, stream) != cudaSuccess) goto done;  // CLEAN: host-branch
+  if (cudaStreamEndCapture(stream, &graph) != cudaSuccess) goto done;  // CLEAN: host-branch
   result = 0;
 done:
-  cudaFree(device);
+  cudaFree(device);  // CLEAN: device-alloc
   return result;
 }
 

@@ -30,7 +30,7 @@ struct buffer {
 
   explicit buffer(pool& p) : from(p) {}
   ~buffer() {
-    if (memory != nullptr) from.give_back(memory, actual);
+    if (memory != nullptr) from.give_back(memory, actual);  // CLEAN: host-branch
   }
   T* take(size_t n) {
     memory = static_cast<T*>(from.take(n * sizeof(T), &actual));
@@ -49,13 +49,13 @@ int judged(T* pinned, const T* limit, T host) {
   other = host + value;
   if (other < host && host) ++n;     // EXPECT: host-branch
   other = host;
-  if (other != host) ++n;
+  if (other != host) ++n;  // CLEAN: host-branch
   other += value;
   if (other == T()) ++n;             // EXPECT: host-branch
   ++host;
   host++;
-  if (host != T() && !host) ++n;
-  if (pinned != nullptr) ++n;
+  if (host != T() && !host) ++n;  // CLEAN: host-branch
+  if (pinned != nullptr) ++n;  // CLEAN: host-branch
   return n;
 }
 

@@ -57,25 +57,25 @@ CAPGATE_REGION void functions(const int* d, int host) {
   decide(b);
   decide(host);
   if (twice(a) > 2) act();  // EXPECT: host-branch
-  if (twice(host) > 2) act();
+  if (twice(host) > 2) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void returned_struct(const int* d) {
   Status s = read_status(d);
   if (s.count) act();  // EXPECT: host-branch
-  if (s.limit) act();
+  if (s.limit) act();  // CLEAN: host-branch
   auto [count, limit] = read_status(d);
   if (count) act();  // EXPECT: host-branch
-  if (limit) act();
+  if (limit) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void fields(Status* p, Status* q, const int* d, int i) {
   cudaMemcpy(&p->count, d, 4, cudaMemcpyDeviceToHost);  // EXPECT: sync-copy
   if (p->count) act();                                  // EXPECT: host-branch
-  if (p->limit) act();
+  if (p->limit) act();  // CLEAN: host-branch
   cudaMemcpy(&q[i].count, d, 4, cudaMemcpyDeviceToHost);  // EXPECT: sync-copy
   if (q[i].count) act();                                  // EXPECT: host-branch
-  if (q[i].limit) act();
+  if (q[i].limit) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void whole_struct(const int* d) {
@@ -83,7 +83,7 @@ CAPGATE_REGION void whole_struct(const int* d) {
   cudaMemcpy(&s, d, sizeof s, cudaMemcpyDeviceToHost);  // EXPECT: sync-copy
   if (s.count) act();                                   // EXPECT: host-branch
   s.count = 0;
-  if (s.count) act();
+  if (s.count) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void pointers_and_references(const int* d) {
@@ -94,7 +94,7 @@ CAPGATE_REGION void pointers_and_references(const int* d) {
   int& r = h;
   if (r > 1) act();  // EXPECT: host-branch
   r = 0;
-  if (h) act();
+  if (h) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void containers(const int* d, size_t n) {
@@ -106,12 +106,12 @@ CAPGATE_REGION void containers(const int* d, size_t n) {
   for (auto it = v.begin(); it != v.end(); ++it)
     if (*it) act();  // EXPECT: host-branch
   if (*std::max_element(v.begin(), v.end()) > 4) act();  // EXPECT: host-branch
-  if (v.size() > 4) act();
-  if (v.empty()) act();
+  if (v.size() > 4) act();  // CLEAN: host-branch
+  if (v.empty()) act();  // CLEAN: host-branch
   std::vector<int> w = v;
   if (w.back()) act();  // EXPECT: host-branch
   v.assign(n, 0);
-  if (v[0]) act();
+  if (v[0]) act();  // CLEAN: host-branch
   std::array<int, 4> a;
   cudaMemcpy(a.data(), d, 16, cudaMemcpyDeviceToHost);  // EXPECT: sync-copy
   if (a[2]) act();                                      // EXPECT: host-branch
@@ -136,7 +136,7 @@ CAPGATE_REGION void arithmetic_and_library(const int* d, int host) {
   if (scaled > host) act();  // EXPECT: host-branch
   std::pair<int, int> both{h, host};
   if (both.first) act();  // EXPECT: host-branch
-  if (both.second) act();
+  if (both.second) act();  // CLEAN: host-branch
   auto owned = std::make_unique<int>(h);
   if (*owned) act();  // EXPECT: host-branch
 }
@@ -158,7 +158,7 @@ CAPGATE_REGION void members(const int* d) {
   Counter c(d);
   c.refresh();
   if (c.value() > 2) act();  // EXPECT: host-branch
-  if (c.limit() > 2) act();
+  if (c.limit() > 2) act();  // CLEAN: host-branch
 }
 
 #define READ(p) ([&] { int v_; cudaMemcpy(&v_, (p), 4, cudaMemcpyDeviceToHost); return v_; }())
@@ -169,7 +169,7 @@ CAPGATE_REGION void macros(const int* d) {
 
 CAPGATE_REGION int cleanup(const int* d) {
   int h = 0;
-  if (!d) goto out;
+  if (!d) goto out;  // CLEAN: host-branch
   h = read_back(d);
 out:
   if (h) act();  // EXPECT: host-branch

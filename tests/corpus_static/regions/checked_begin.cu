@@ -29,7 +29,7 @@ void conditional(cudaStream_t stream, bool graph) {
   if (graph) {
     CHECK(cudaStreamEndCapture(stream, &made));
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void noted(cudaStream_t stream, bool graph) {
@@ -37,7 +37,7 @@ void noted(cudaStream_t stream, bool graph) {
   if (graph) NOTE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   if (graph) NOTE(cudaStreamEndCapture(stream, &made));
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void straight(cudaStream_t stream) {

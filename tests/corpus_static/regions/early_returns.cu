@@ -36,19 +36,19 @@ int timed(cudaStream_t* streams, int n, int graphs) {
   cudaStreamSynchronize(streams[0]);  // EXPECT: host-sync
   if (graphs >= 1)
     for (int i = 0; i < n; ++i) CUDA_CHECK(cudaStreamEndCapture(streams[i], &graph));
-  cudaStreamSynchronize(streams[0]);
+  cudaStreamSynchronize(streams[0]);  // CLEAN: host-sync
   return 0;
 }
 int test(cudaStream_t* streams, int n, int graphs) {
   for (int i = 0; i < 3; ++i) {
     CHECK(timed(streams, n, graphs));
-    cudaStreamSynchronize(streams[0]);
+    cudaStreamSynchronize(streams[0]);  // CLEAN: host-sync
   }
   return 0;
 }
 int program(cudaStream_t* streams) {
   CHECK(test(streams, 1, 1));
-  cudaDeviceSynchronize();
+  cudaDeviceSynchronize();  // CLEAN: host-sync
   return 0;
 }
 
@@ -61,7 +61,7 @@ cudaError_t status(cudaStream_t stream, cudaGraph_t* graph) {
 cudaError_t after_status(cudaStream_t stream) {
   cudaGraph_t graph;
   CUDA_RETURN(status(stream, &graph));
-  return cudaStreamSynchronize(stream);
+  return cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 // A bool, a pointer, nothing at all.
@@ -73,7 +73,7 @@ bool succeeds(cudaStream_t stream) {
 }
 void after_bool(cudaStream_t stream) {
   if (!succeeds(stream)) return;
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 cudaGraphExec_t recorded(cudaStream_t stream) {
   cudaGraph_t graph;
@@ -86,7 +86,7 @@ cudaGraphExec_t recorded(cudaStream_t stream) {
 }
 void after_pointer(cudaStream_t stream) {
   cudaGraphExec_t exec = recorded(stream);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
   cudaGraphLaunch(exec, stream);
 }
 void silent(cudaStream_t stream) {
@@ -97,7 +97,7 @@ void silent(cudaStream_t stream) {
 }
 void after_silence(cudaStream_t stream) {
   silent(stream);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 // Begun and ended by others.
@@ -119,7 +119,7 @@ int in_parts(cudaStream_t stream) {
 }
 int after_parts(cudaStream_t stream) {
   CHECK(in_parts(stream));
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
   return 0;
 }
 
@@ -134,7 +134,7 @@ bool starts(cudaStream_t stream) {
 void started(cudaStream_t stream) {
   cudaGraph_t graph;
   if (!starts(stream)) {
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
     return;
   }
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
@@ -177,10 +177,10 @@ bool maybe(cudaStream_t stream, bool wanted) {
 void perhaps(cudaStream_t stream, bool wanted) {
   cudaGraph_t graph;
   if (!maybe(stream, wanted)) {
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
     return;
   }
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   if (wanted) cudaStreamEndCapture(stream, &graph);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }

@@ -8,11 +8,11 @@ void act() {}
 CAPGATE_REGION void asked_directly(cudaStream_t s) {
   cudaStreamCaptureStatus status;
   cudaStreamIsCapturing(s, &status);
-  if (status == cudaStreamCaptureStatusNone) cudaStreamSynchronize(s);
+  if (status == cudaStreamCaptureStatusNone) cudaStreamSynchronize(s);  // CLEAN: host-sync
   if (status != cudaStreamCaptureStatusNone) {
     work<<<1, 1, 0, s>>>(nullptr);
   } else {
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
   }
   if (status == cudaStreamCaptureStatusActive) cudaStreamSynchronize(s);  // EXPECT: host-sync
 }
@@ -24,19 +24,19 @@ static bool is_capturing(cudaStream_t s) {
 }
 
 CAPGATE_REGION void asked_through_a_function(cudaStream_t s, bool debug) {
-  if (!is_capturing(s)) cudaStreamSynchronize(s);
-  if (debug && !is_capturing(s)) cudaDeviceSynchronize();
+  if (!is_capturing(s)) cudaStreamSynchronize(s);  // CLEAN: host-sync
+  if (debug && !is_capturing(s)) cudaDeviceSynchronize();  // CLEAN: host-sync
   if (is_capturing(s)) return;
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   void* p;
-  cudaMalloc(&p, 4);
+  cudaMalloc(&p, 4);  // CLEAN: device-alloc
 }
 
 CAPGATE_REGION void info(cudaStream_t s) {
   cudaStreamCaptureStatus status;
   cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, nullptr, nullptr, nullptr);
   const bool capturing = status == cudaStreamCaptureStatusActive;
-  if (!capturing) cudaStreamSynchronize(s);
+  if (!capturing) cudaStreamSynchronize(s);  // CLEAN: host-sync
   cudaStreamSynchronize(s);  // EXPECT: host-sync
 }
 
@@ -53,13 +53,13 @@ CAPGATE_REGION void push_and_pop(cudaStream_t s) {
   void *p, *q, *r, *h;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   cudaThreadExchangeStreamCaptureMode(&mode);
-  cudaMalloc(&p, 4);
-  cudaMallocHost(&h, 4);
+  cudaMalloc(&p, 4);  // CLEAN: device-alloc
+  cudaMallocHost(&h, 4);  // CLEAN: host-alloc
   cudaThreadExchangeStreamCaptureMode(&mode);
   cudaMalloc(&q, 4);  // EXPECT: device-alloc
   {
     RelaxedMode relaxed;
-    cudaMalloc(&r, 4);
+    cudaMalloc(&r, 4);  // CLEAN: device-alloc
   }
   cudaFree(r);  // EXPECT: device-alloc
 }
@@ -77,7 +77,7 @@ int decode(cudaGraphExec_t exec, cudaStream_t s, int* h_token, int* d_token, int
   for (;;) {
     cudaGraphLaunch(exec, s);
     cudaMemcpyAsync(h_token, d_token, 4, cudaMemcpyDeviceToHost, s);
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
     if (*h_token == eos) return *h_token;
   }
 }

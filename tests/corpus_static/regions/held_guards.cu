@@ -19,11 +19,11 @@ struct Capture {
 void optional(cudaStream_t stream) {
   {
     std::optional<Capture> capture;
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
     capture.emplace(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void optional_by_choice(cudaStream_t stream, bool graph) {
@@ -32,7 +32,7 @@ void optional_by_choice(cudaStream_t stream, bool graph) {
     if (graph) capture.emplace(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void optional_reset(cudaStream_t stream) {
@@ -40,7 +40,7 @@ void optional_reset(cudaStream_t stream) {
   capture.emplace(stream);
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   capture.reset();
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void unique(cudaStream_t stream) {
@@ -48,7 +48,7 @@ void unique(cudaStream_t stream) {
     auto capture = std::make_unique<Capture>(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void unique_of_new(cudaStream_t stream) {
@@ -57,7 +57,7 @@ void unique_of_new(cudaStream_t stream) {
     Capture& seen = *capture;
     cudaStreamSynchronize(seen.stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void unique_reset(cudaStream_t stream) {
@@ -65,11 +65,11 @@ void unique_reset(cudaStream_t stream) {
   capture = std::make_unique<Capture>(stream);
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   capture = nullptr;
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
   capture.reset(new Capture(stream));
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   capture.reset();
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 void shared(cudaStream_t stream) {
@@ -78,7 +78,7 @@ void shared(cudaStream_t stream) {
     auto other = capture;
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 // Handed on: it lives where it is kept.
@@ -91,7 +91,7 @@ void handed_on(cudaStream_t stream) {
     auto capture = started(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 struct Step {
@@ -104,7 +104,7 @@ void member(cudaStream_t stream) {
   step.begin(stream);
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   step.end();
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 void member_with_its_object(cudaStream_t stream) {
   {
@@ -112,7 +112,7 @@ void member_with_its_object(cudaStream_t stream) {
     step.begin(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 
 // One of two, a guard that runs what it was given.
@@ -144,7 +144,7 @@ void one_of_two(cudaStream_t stream, int step) {
     auto guard = step == 0 ? Guard{} : graph.capture(stream);
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 void the_other_of_two(cudaStream_t stream, int step) {
   Graph graph;
@@ -152,5 +152,5 @@ void the_other_of_two(cudaStream_t stream, int step) {
     auto guard = step != 0 ? graph.capture(stream) : Guard{};
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }

@@ -16,7 +16,7 @@ struct Graph {
 
 void unique(cudaStream_t stream) {
   auto graph = std::make_unique<Graph>(stream, [&] { cudaStreamSynchronize(stream); });  // EXPECT: host-sync
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 void shared(cudaStream_t stream) {
   auto graph = std::make_shared<Graph>(stream, [&] { cudaDeviceSynchronize(); });  // EXPECT: host-sync

@@ -11,32 +11,32 @@ void wait(cudaStream_t s) {
   cudaStreamSynchronize(s);  // EXPECT: host-sync
 }
 void wait_elsewhere(cudaStream_t s) {
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 void pushed(cudaStream_t s, int* d) {
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtxRangePushA("decode step");
   cudaStreamSynchronize(s);  // EXPECT: host-sync
-  work<<<1, 1>>>(d);
+  work<<<1, 1>>>(d);  // CLEAN: default-stream
   wait(s);
   nvtxRangePop();
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 // Ranges within the range; the macro is the function's other name.
 void nested(cudaStream_t s) {
   nvtxRangePushA("request");
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtxRangePush("step");
   nvtxRangePush("attention");
   cudaStreamSynchronize(s);  // EXPECT: host-sync
   nvtxRangePop();
   cudaStreamQuery(s);        // EXPECT: host-poll
   nvtxRangePop();
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtxRangePop();
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 void scoped(cudaStream_t s, bool early) {
@@ -47,9 +47,9 @@ void scoped(cudaStream_t s, bool early) {
     const nvtx3::scoped_range inner("attention");
     cudaStreamSynchronize(s);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtx3::scoped_range other{"prefill"};
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   wait_elsewhere(s);
 }
 
@@ -62,7 +62,7 @@ void in_an_object(cudaStream_t s) {
     traced here("x");
     cudaStreamSynchronize(s);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 void by_value(cudaStream_t s, int* pinned, const int* d) {
@@ -74,13 +74,13 @@ void by_value(cudaStream_t s, int* pinned, const int* d) {
 // No range of that name, and a name that only the running program knows.
 void others(cudaStream_t s, const std::string& name) {
   nvtxRangePushA("stepping");
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtxRangePop();
   nvtxRangePushA(name.c_str());
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   nvtxRangePop();
   nvtxRangePop();
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 // In a capture a range changes nothing.
@@ -91,5 +91,5 @@ void in_a_capture(cudaStream_t s) {
   nvtxRangePop();
   cudaStreamSynchronize(s);  // EXPECT: host-sync
   cudaStreamEndCapture(s, &graph);
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }

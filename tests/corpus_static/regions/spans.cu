@@ -10,11 +10,11 @@ void act() {}
 
 void plain(cudaStream_t s) {
   cudaGraph_t g;
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   cudaStreamSynchronize(s);  // EXPECT: host-sync
   cudaStreamEndCapture(s, &g);
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 void to_graph(cudaStream_t s, cudaGraph_t g) {
@@ -28,7 +28,7 @@ void driver(CUstream s) {
   cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL);
   cuCtxSynchronize();  // EXPECT: host-sync
   cuStreamEndCapture(s, &g);
-  cuCtxSynchronize();
+  cuCtxSynchronize();  // CLEAN: host-sync
 }
 
 void conditional(cudaStream_t s, bool use_graph) {
@@ -36,19 +36,19 @@ void conditional(cudaStream_t s, bool use_graph) {
   if (use_graph) cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   cudaStreamSynchronize(s);  // EXPECT: host-sync
   if (use_graph) cudaStreamEndCapture(s, &g);
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 int early_exit(cudaStream_t s) {
   cudaGraph_t g;
   if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) != cudaSuccess) {
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
     return 1;
   }
   work<<<1, 1, 0, s>>>(nullptr);
   if (cudaGetLastError() != cudaSuccess) {
     cudaStreamEndCapture(s, &g);
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
     return 1;
   }
   cudaStreamEndCapture(s, &g);
@@ -70,7 +70,7 @@ void guard(cudaStream_t s) {
     Capture c(s);
     cudaStreamSynchronize(s);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 template <class T>
@@ -89,7 +89,7 @@ void typed_guard(cudaStream_t s) {
     TypedCapture<cudaStream_t> c(s);
     cudaStreamQuery(s);  // EXPECT: host-poll
   }
-  cudaStreamQuery(s);
+  cudaStreamQuery(s);  // CLEAN: host-poll
 }
 
 class Recorder {
@@ -126,18 +126,18 @@ void by_callback(cudaStream_t s) {
   capture(s, [&] {
     cudaStreamSynchronize(s);  // EXPECT: host-sync
   });
-  auto later = [&] { cudaStreamSynchronize(s); };
+  auto later = [&] { cudaStreamSynchronize(s); };  // CLEAN: host-sync
   later();
 }
 
 void in_a_loop(cudaStream_t s, int n) {
   cudaGraph_t g[8];
   for (int i = 0; i < n; ++i) {
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
     work<<<1, 1, 0, s>>>(nullptr);
     cudaStreamEndCapture(s, &g[i]);
-    cudaStreamSynchronize(s);
+    cudaStreamSynchronize(s);  // CLEAN: host-sync
   }
 }
 
@@ -148,9 +148,9 @@ CAPGATE_REGION void annotated(cudaStream_t s) {
 void marked(cudaStream_t s) {
   capgate_region_begin("decode");
   cudaStreamSynchronize(s);  // EXPECT: host-sync
-  work<<<1, 1>>>(nullptr);
+  work<<<1, 1>>>(nullptr);  // CLEAN: default-stream
   capgate_region_end();
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 void marked_scope(cudaStream_t s) {
@@ -158,13 +158,13 @@ void marked_scope(cudaStream_t s) {
     capgate::region r("decode");
     cudaStreamSynchronize(s);  // EXPECT: host-sync
   }
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }
 
 CAPGATE_REGION void eager_break(cudaStream_t s) {
   capgate_eager_break_begin("moe");
   cudaStreamSynchronize(s);  // EXPECT: host-sync:note
-  work<<<1, 1>>>(nullptr);
+  work<<<1, 1>>>(nullptr);  // CLEAN: default-stream
   capgate_eager_break_end();
   cudaStreamSynchronize(s);  // EXPECT: host-sync
 }

@@ -38,16 +38,16 @@ CAPGATE_REGION void through_a_wrapper(float* d, const float* unknown, cudaStream
 class Model {
  public:
   Model() {
-    cudaMallocHost(&pinned_, 64);
-    cudaHostAlloc(&flags_, 64, cudaHostAllocDefault);
-    cudaMalloc(&device_, 64);
-    cudaHostRegister(list_.data(), 64, 0);
+    cudaMallocHost(&pinned_, 64);  // CLEAN: host-alloc
+    cudaHostAlloc(&flags_, 64, cudaHostAllocDefault);  // CLEAN: host-alloc
+    cudaMalloc(&device_, 64);  // CLEAN: device-alloc
+    cudaHostRegister(list_.data(), 64, 0);  // CLEAN: host-alloc
   }
   void capture(cudaStream_t s) {
     cudaGraph_t g;
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
-    cudaMemcpyAsync(device_, pinned_, 64, cudaMemcpyHostToDevice, s);
-    cudaMemcpyAsync(flags_, device_, 64, cudaMemcpyDeviceToHost, s);
+    cudaMemcpyAsync(device_, pinned_, 64, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
+    cudaMemcpyAsync(flags_, device_, 64, cudaMemcpyDeviceToHost, s);  // CLEAN: pageable-copy
     work<<<1, 1, 0, s>>>(device_, device_);
     cudaStreamEndCapture(s, &g);
   }
@@ -63,27 +63,27 @@ void pinned_is_fine(cudaStream_t s) {
   Model m;
   m.capture(s);
   float* pinned;
-  cudaMallocHost(&pinned, 64);
+  cudaMallocHost(&pinned, 64);  // CLEAN: host-alloc
   std::vector<float> registered(16);
-  cudaHostRegister(registered.data(), 64, cudaHostRegisterDefault);
+  cudaHostRegister(registered.data(), 64, cudaHostRegisterDefault);  // CLEAN: host-alloc
   float* d;
-  cudaMalloc(&d, 64);
+  cudaMalloc(&d, 64);  // CLEAN: device-alloc
   cudaGraph_t g;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
-  cudaMemcpyAsync(d, pinned, 64, cudaMemcpyHostToDevice, s);
-  cudaMemcpyAsync(d, registered.data(), 64, cudaMemcpyHostToDevice, s);
+  cudaMemcpyAsync(d, pinned, 64, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
+  cudaMemcpyAsync(d, registered.data(), 64, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
   cudaStreamEndCapture(s, &g);
 }
 
 CAPGATE_REGION void unknown_pointers_are_silent(float* d, const float* h, const std::vector<float*>& list,
                                                 cudaStream_t s) {
-  cudaMemcpyAsync(d, h, 4, cudaMemcpyHostToDevice, s);
-  cudaMemcpyAsync(d, list[0], 4, cudaMemcpyHostToDevice, s);
+  cudaMemcpyAsync(d, h, 4, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
+  cudaMemcpyAsync(d, list[0], 4, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
 }
 
 void outside(float* d, cudaStream_t s) {
   float local[4] = {};
-  cudaMemcpyAsync(d, local, sizeof local, cudaMemcpyHostToDevice, s);
+  cudaMemcpyAsync(d, local, sizeof local, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
 }
 
 void copy_nodes(cudaGraph_t g, float* d, const float* pinned) {
@@ -91,7 +91,7 @@ void copy_nodes(cudaGraph_t g, float* d, const float* pinned) {
   cudaGraphNode_t n;
   float local[4] = {};
   cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, d, local, 16, cudaMemcpyHostToDevice);  // EXPECT: host-pointer
-  cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, d, pinned, 16, cudaMemcpyHostToDevice);
+  cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, d, pinned, 16, cudaMemcpyHostToDevice);  // CLEAN: host-pointer
   capgate_region_end();
 }
 
@@ -102,9 +102,9 @@ CAPGATE_REGION void allocations(cudaStream_t s) {
   cudaMallocHost(&p, 64);          // EXPECT: host-alloc
   cudaFreeHost(p);                 // EXPECT: host-alloc
   cudaHostRegister(&b, 8, 0);      // EXPECT: host-alloc
-  cudaMallocAsync(&c, 64, s);
-  cudaFreeAsync(c, s);
-  std::vector<int> host(64);
+  cudaMallocAsync(&c, 64, s);  // CLEAN: device-alloc
+  cudaFreeAsync(c, s);  // CLEAN: device-alloc
+  std::vector<int> host(64);  // CLEAN: host-alloc
   std::unique_ptr<int> one(new int(3));
 }
 
@@ -120,8 +120,8 @@ class DeviceBuffer {
 
 class StreamBuffer {
  public:
-  StreamBuffer(size_t n, cudaStream_t s) : stream_(s) { cudaMallocAsync(&data_, n, s); }
-  ~StreamBuffer() { cudaFreeAsync(data_, stream_); }
+  StreamBuffer(size_t n, cudaStream_t s) : stream_(s) { cudaMallocAsync(&data_, n, s); }  // CLEAN: device-alloc
+  ~StreamBuffer() { cudaFreeAsync(data_, stream_); }  // CLEAN: device-alloc
   float* data() { return data_; }
 
  private:
@@ -151,8 +151,8 @@ CAPGATE_REGION void scratch(Pool& pool, const float* x, DeviceBuffer& kept, cuda
   PooledBuffer pooled(pool, 64);
   work<<<2, 1, 0, s>>>(x, pooled.data());  // EXPECT: local-scratch:warning
   StreamBuffer in_graph(64, s);
-  work<<<3, 1, 0, s>>>(x, in_graph.data());
-  work<<<4, 1, 0, s>>>(x, kept.data());
+  work<<<3, 1, 0, s>>>(x, in_graph.data());  // CLEAN: local-scratch
+  work<<<4, 1, 0, s>>>(x, kept.data());  // CLEAN: local-scratch
   float host[4] = {};
   work<<<5, 1, 0, s>>>(host, kept.data());  // EXPECT: local-scratch
 }
@@ -162,9 +162,9 @@ void outlives_the_graph(const float* x, cudaStream_t s) {
   cudaGraph_t g;
   cudaGraphExec_t exec;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
-  work<<<1, 1, 0, s>>>(x, own.data());
+  work<<<1, 1, 0, s>>>(x, own.data());  // CLEAN: local-scratch
   cudaStreamEndCapture(s, &g);
   cudaGraphInstantiate(&exec, g, 0);
   cudaGraphLaunch(exec, s);
-  cudaStreamSynchronize(s);
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
 }

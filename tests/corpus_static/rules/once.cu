@@ -10,7 +10,7 @@ static bool g_planned;
 void note_ready() {}
 
 static int make_table(int* p, cudaStream_t s) {
-  plan<<<1, 1, 0, s>>>(p);
+  plan<<<1, 1, 0, s>>>(p);  // CLEAN: one-time-init
   return 1;
 }
 
@@ -57,16 +57,16 @@ CAPGATE_REGION void once(int* p, cudaStream_t s) {
 CAPGATE_REGION void no_launch_behind_the_guard(int* p, cudaStream_t s) {
   static bool ready = false;
   if (!ready) {
-    note_ready();
+    note_ready();  // CLEAN: one-time-init
     ready = true;
   }
-  static const int size = 64;
+  static const int size = 64;  // CLEAN: one-time-init
   work<<<size, 1, 0, s>>>(p);
 }
 
 CAPGATE_REGION void not_once(int* p, bool first, cudaStream_t s) {
   if (!first) {
-    plan<<<1, 1, 0, s>>>(p);
+    plan<<<1, 1, 0, s>>>(p);  // CLEAN: one-time-init, a parameter closes nothing
     first = true;
   }
 }
@@ -74,7 +74,7 @@ CAPGATE_REGION void not_once(int* p, bool first, cudaStream_t s) {
 void outside(int* p, cudaStream_t s) {
   static bool planned = false;
   if (!planned) {
-    plan<<<1, 1, 0, s>>>(p);
+    plan<<<1, 1, 0, s>>>(p);  // CLEAN: one-time-init
     planned = true;
   }
 }

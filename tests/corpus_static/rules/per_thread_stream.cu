@@ -6,6 +6,6 @@
 __global__ void work(float* p);
 
 CAPGATE_REGION void launches(float* d) {
-  work<<<1, 1>>>(d);
-  cudaMemsetAsync(d, 0, 4);
+  work<<<1, 1>>>(d);  // CLEAN: default-stream
+  cudaMemsetAsync(d, 0, 4);  // CLEAN: default-stream
 }

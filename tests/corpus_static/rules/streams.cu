@@ -17,34 +17,34 @@ CAPGATE_REGION void launches(float* d, cudaStream_t s) {
   cudaMemsetAsync(d, 0, 4);                   // EXPECT: default-stream
   cudaMemcpyAsync(d, d + 1, 4, cudaMemcpyDeviceToDevice);  // EXPECT: default-stream
   launch(d);
-  launch(d, s);
+  launch(d, s);  // CLEAN: default-stream
   cudaStream_t none = 0;
   work<<<2, 1, 0, none>>>(d);                 // EXPECT: default-stream
-  work<<<3, 1, 0, s>>>(d);
-  work<<<4, 1, 0, cudaStreamPerThread>>>(d);
+  work<<<3, 1, 0, s>>>(d);  // CLEAN: default-stream
+  work<<<4, 1, 0, cudaStreamPerThread>>>(d);  // CLEAN: default-stream
 }
 
 void handles(const float* a, float* c, int n, cudaStream_t s) {
   const float one = 1, zero = 0;
   cublasHandle_t bare, given;
-  cublasCreate(&bare);
-  cublasCreate(&given);
+  cublasCreate(&bare);  // CLEAN: device-alloc
+  cublasCreate(&given);  // CLEAN: device-alloc
   cublasSetStream(given, s);
   cudaGraph_t g;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   cublasSgemm(bare, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);  // EXPECT: default-stream
-  cublasSgemm(given, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);
+  cublasSgemm(given, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);  // CLEAN: default-stream
   cudaStreamEndCapture(s, &g);
 }
 
 CAPGATE_REGION void unknown_handle(cublasHandle_t h, const float* a, float* c, int n) {
   const float one = 1, zero = 0;
-  cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);
+  cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &zero, c, n);  // CLEAN: default-stream
 }
 
 void outside(float* d) {
-  work<<<1, 1>>>(d);
-  cudaMemsetAsync(d, 0, 4);
+  work<<<1, 1>>>(d);  // CLEAN: default-stream
+  cudaMemsetAsync(d, 0, 4);  // CLEAN: default-stream
 }
 
 CAPGATE_REGION void callback(cudaStream_t s, int* counter) {
@@ -66,8 +66,8 @@ void created_later(float* d) {
   cudaStreamCreate(&side);
   cudaGraph_t g = nullptr;
   CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  work<<<1, 1, 0, s>>>(d);
-  work<<<1, 1, 0, side>>>(d);
+  work<<<1, 1, 0, s>>>(d);  // CLEAN: default-stream
+  work<<<1, 1, 0, side>>>(d);  // CLEAN: default-stream
   CHECK(cudaStreamEndCapture(s, &g));
 }
 
@@ -77,7 +77,7 @@ class Owner {
   void capture(float* d) {
     cudaGraph_t g;
     cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal);
-    work<<<1, 1, 0, stream_>>>(d);
+    work<<<1, 1, 0, stream_>>>(d);  // CLEAN: default-stream
     cudaStreamEndCapture(stream_, &g);
   }
 
@@ -98,6 +98,6 @@ CAPGATE_REGION void old_callback(cudaStream_t s, void* data) {
 }
 
 void old_callback_outside(cudaStream_t s, void* data) {
-  cudaStreamAddCallback(s, notice, data, 0);
-  cudaLaunchHostFunc(s, note, data);
+  cudaStreamAddCallback(s, notice, data, 0);  // CLEAN: host-node
+  cudaLaunchHostFunc(s, note, data);  // CLEAN: host-node
 }

@@ -37,16 +37,16 @@ CAPGATE_REGION void copies(int* d, int* d2, int* h, cudaStream_t s) {
   cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice);     // EXPECT: sync-copy
   cudaMemcpy(d2, d, 4, cudaMemcpyDeviceToDevice);  // EXPECT: sync-copy
   cudaMemset(d, 0, 4);                             // EXPECT: sync-copy
-  cudaMemsetAsync(d, 0, 4, s);
-  cudaMemcpyAsync(d, d2, 4, cudaMemcpyDeviceToDevice, s);
+  cudaMemsetAsync(d, 0, 4, s);  // CLEAN: sync-copy
+  cudaMemcpyAsync(d, d2, 4, cudaMemcpyDeviceToDevice, s);  // CLEAN: sync-copy
 }
 
 CAPGATE_REGION void legal(cudaEvent_t e, int* d, cudaStream_t s, cudaStream_t side) {
-  cudaEventRecord(e, s);
-  cudaStreamWaitEvent(side, e, 0);
-  work<<<1, 1, 0, side>>>(d);
+  cudaEventRecord(e, s);  // CLEAN: host-sync
+  cudaStreamWaitEvent(side, e, 0);  // CLEAN: host-sync
+  work<<<1, 1, 0, side>>>(d);  // CLEAN: default-stream
   cudaEventRecord(e, side);
-  cudaStreamWaitEvent(s, e, 0);
+  cudaStreamWaitEvent(s, e, 0);  // CLEAN: host-sync
   cudaEvent_t fresh;
   cudaEventCreateWithFlags(&fresh, cudaEventDisableTiming);
   cudaPointerAttributes a;
@@ -56,12 +56,12 @@ CAPGATE_REGION void legal(cudaEvent_t e, int* d, cudaStream_t s, cudaStream_t si
 
 void outside(cudaEvent_t e, int* d, int* h, cudaStream_t s) {
   RunScope scope(s);
-  cudaStreamSynchronize(s);
-  cudaEventSynchronize(e);
-  while (cudaStreamQuery(s) == cudaErrorNotReady) {
+  cudaStreamSynchronize(s);  // CLEAN: host-sync
+  cudaEventSynchronize(e);  // CLEAN: host-sync
+  while (cudaStreamQuery(s) == cudaErrorNotReady) {  // CLEAN: host-poll
   }
-  cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice);
-  cudaMemset(d, 0, 4);
+  cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice);  // CLEAN: sync-copy
+  cudaMemset(d, 0, 4);  // CLEAN: sync-copy
 }
 
 CAPGATE_REGION void allowed(cudaStream_t s) {

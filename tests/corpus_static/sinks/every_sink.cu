@@ -68,26 +68,26 @@ CAPGATE_REGION void launch_functions(int* h, int* d, cudaStream_t s) {
 // The same with what the host knows.
 CAPGATE_REGION int host_values(int* h, int* d, int n, const std::vector<int>& lengths, cudaStream_t s) {
   cudaMemcpyAsync(h, d, 64, cudaMemcpyDeviceToHost, s);
-  if (n) act();
+  if (n) act();  // CLEAN: host-branch
   while (n > 0) --n;
-  for (int i = 0; i < n; ++i) act();
+  for (int i = 0; i < n; ++i) act();  // CLEAN: device-sized
   for (int l : lengths)
-    if (l > 3) act();
-  switch (n) {
+    if (l > 3) act();  // CLEAN: host-branch
+  switch (n) {  // CLEAN: host-branch
     case 1:
       act();
   }
   dim3 grid((n + 127) / 128);
-  work<<<grid, 128, 0, s>>>(d, n);
-  work<<<n, std::min(n, 128), n * 4, s>>>(d + n, n);
-  int x = n > 3 ? table[n] : 0;
-  cudaMemsetAsync(d, 0, n * 4, s);
-  return n > 2 && x < 4 ? 1 : 0;
+  work<<<grid, 128, 0, s>>>(d, n);  // CLEAN: device-sized
+  work<<<n, std::min(n, 128), n * 4, s>>>(d + n, n);  // CLEAN: device-sized
+  int x = n > 3 ? table[n] : 0;  // CLEAN: host-branch, device-sized
+  cudaMemsetAsync(d, 0, n * 4, s);  // CLEAN: device-sized
+  return n > 2 && x < 4 ? 1 : 0;  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void passing_on_is_no_decision(int* h, int* d, cudaStream_t s) {
   cudaMemcpyAsync(h, d, 64, cudaMemcpyDeviceToHost, s);
   int copy = h[0] + 1;
-  work<<<1, 32, 0, s>>>(d, copy);
+  work<<<1, 32, 0, s>>>(d, copy);  // CLEAN: device-sized
   h[1] = copy;
 }

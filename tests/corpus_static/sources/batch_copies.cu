@@ -14,10 +14,10 @@ CAPGATE_REGION void pointers(int* a, int* b, int* up, const int* d, const int* e
   if (a[0]) act();                          // EXPECT: host-branch
   for (int i = 0; i < b[0]; ++i) act();     // EXPECT: device-sized
   b[0] = 3;
-  if (b[0] > 3) act();
-  if (sizes[0] > 4 || first) act();
-  if (cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s) != cudaSuccess) act();
-  if (up[0]) act();
+  if (b[0] > 3) act();  // CLEAN: host-branch
+  if (sizes[0] > 4 || first) act();  // CLEAN: host-branch
+  if (cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s) != cudaSuccess) act();  // CLEAN: host-branch
+  if (up[0]) act();  // CLEAN: host-branch
 }
 
 // A batch that brings the next inputs to the device.
@@ -30,7 +30,7 @@ CAPGATE_REGION void inputs(int* f, cudaStream_t s) {
   size_t sizes[] = {4}, first = 0;
   cudaMemcpyAttributes attributes = {};
   cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, s);
-  if (pinned[0] > 3) act();
+  if (pinned[0] > 3) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void legacy(int* a, const int* d) {
@@ -54,7 +54,7 @@ CAPGATE_REGION void operations(int* a, int* b, int* up, int* d, cudaStream_t s) 
   cudaMemcpy3DBatchAsync(2, list, 0, s);
   if (a[0]) act();  // EXPECT: host-branch
   if (b[0]) act();  // EXPECT: host-branch
-  if (up[0] || list[0].extent.width > 3) act();
+  if (up[0] || list[0].extent.width > 3) act();  // CLEAN: host-branch
 }
 
 void outside(int* a, const int* d, cudaStream_t s) {
@@ -63,5 +63,5 @@ void outside(int* a, const int* d, cudaStream_t s) {
   size_t sizes[] = {4}, first = 0;
   cudaMemcpyAttributes attributes = {};
   cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, s);
-  if (a[0]) act();
+  if (a[0]) act();  // CLEAN: host-branch
 }

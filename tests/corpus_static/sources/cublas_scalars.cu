@@ -21,13 +21,13 @@ CAPGATE_REGION void stays_on_the_device(cublasHandle_t h, const float* x, float*
   cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
   cublasSnrm2(h, n, x, 1, d_norm);
   cublasStatus_t st = cublasSnrm2(h, n, x, 1, d_norm);
-  if (st != CUBLAS_STATUS_SUCCESS) act();
+  if (st != CUBLAS_STATUS_SUCCESS) act();  // CLEAN: host-branch
   if (n > 1) act();
 }
 
 CAPGATE_REGION void gemm(cublasHandle_t h, float* a, float* b, float* c, int n) {
   const float one = 1.f, zero = 0.f;
   cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c, n);
-  if (one > zero) act();
+  if (one > zero) act();  // CLEAN: host-branch
   if (n > 64) act();
 }

@@ -26,9 +26,9 @@ CAPGATE_REGION void two_dimensions(CUdeviceptr d, int* pinned, CUstream s) {
 
 CAPGATE_REGION void only_up(CUdeviceptr d, int* pinned, CUstream s) {
   cuMemcpyHtoDAsync(d, pinned, 4, s);
-  if (pinned[0]) act();
+  if (pinned[0]) act();  // CLEAN: host-branch
   CUresult r = cuMemcpyDtoHAsync(pinned + 8, d, 4, s);
-  if (r != CUDA_SUCCESS) act();
+  if (r != CUDA_SUCCESS) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void three_dimensions(CUdeviceptr d, int* pinned, int* up, CUstream s) {
@@ -42,7 +42,7 @@ CAPGATE_REGION void three_dimensions(CUdeviceptr d, int* pinned, int* up, CUstre
   cuMemcpy3D(&p);             // EXPECT: sync-copy
   if (pinned[0] == 7) act();  // EXPECT: host-branch
   pinned[0] = 1;
-  if (pinned[0] == 7) act();
+  if (pinned[0] == 7) act();  // CLEAN: host-branch
   cuMemcpy3DAsync(&p, s);
   for (int i = 0; i < pinned[0]; ++i) act();  // EXPECT: device-sized
   CUDA_MEMCPY3D to = {};
@@ -53,8 +53,8 @@ CAPGATE_REGION void three_dimensions(CUdeviceptr d, int* pinned, int* up, CUstre
   to.WidthInBytes = 4;
   to.Height = to.Depth = 1;
   cuMemcpy3DAsync(&to, s);
-  if (up[0]) act();
-  if (to.WidthInBytes > 3) act();
+  if (up[0]) act();  // CLEAN: host-branch
+  if (to.WidthInBytes > 3) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void between_contexts(CUdeviceptr d, int* pinned, CUstream s) {
@@ -65,7 +65,7 @@ CAPGATE_REGION void between_contexts(CUdeviceptr d, int* pinned, CUstream s) {
   p.dstDevice = d + 64;
   p.WidthInBytes = 4;
   cuMemcpy3DPeerAsync(&p, s);
-  if (pinned[0]) act();
+  if (pinned[0]) act();  // CLEAN: host-branch
 }
 
 CAPGATE_REGION void batches(CUdeviceptr d, int* pinned, int* other, int* up, CUstream s) {
@@ -77,5 +77,5 @@ CAPGATE_REGION void batches(CUdeviceptr d, int* pinned, int* other, int* up, CUs
   cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s);
   if (pinned[0]) act();  // EXPECT: host-branch
   if (other[1]) act();   // EXPECT: host-branch
-  if (up[0] || sizes[0] > 2) act();
+  if (up[0] || sizes[0] > 2) act();  // CLEAN: host-branch
 }

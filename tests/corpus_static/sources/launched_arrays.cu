@@ -21,8 +21,8 @@ int arrays() {
   cudaLaunchCooperativeKernel(reinterpret_cast<void*>(scale), 1, 32, arguments, 0, nullptr);
   cudaDeviceSynchronize();
   int sum = 0;
-  for (int i = 0; i < rows[0]; ++i) sum += i;
-  for (int i = starts[0]; i < 4; ++i) sum += i;
+  for (int i = 0; i < rows[0]; ++i) sum += i;  // CLEAN: device-sized
+  for (int i = starts[0]; i < 4; ++i) sum += i;  // CLEAN: device-sized
   if (x[0] > 1.0f) return 1;  // EXPECT: host-branch:warning
   return sum;
 }
@@ -30,7 +30,7 @@ int arrays() {
 int written(const float* device, std::FILE* file) {
   std::vector<float> host(16);
   cudaMemcpy(host.data(), device, 64, cudaMemcpyDeviceToHost);
-  if (std::fwrite(host.data(), 4, 16, file) != 16) return 1;
+  if (std::fwrite(host.data(), 4, 16, file) != 16) return 1;  // CLEAN: host-branch
   return host[0] > 0 ? 1 : 0;  // EXPECT: host-branch:warning
 }
 

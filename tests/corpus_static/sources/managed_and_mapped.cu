@@ -11,7 +11,7 @@ CAPGATE_REGION void managed(cudaStream_t s) {
   int* m;
   cudaMallocManaged(&m, 4);  // EXPECT: device-alloc
   m[0] = 3;
-  if (m[0]) act();
+  if (m[0]) act();  // CLEAN: host-branch
   write<<<1, 1, 0, s>>>(m);
   if (m[0]) act();  // EXPECT: host-branch
 }
@@ -22,22 +22,22 @@ struct Buffers {
 };
 
 void run(Buffers& b, cudaStream_t s) {
-  cudaMallocManaged(&b.shared, 64);
-  cudaMallocHost(&b.host, 64);
+  cudaMallocManaged(&b.shared, 64);  // CLEAN: device-alloc
+  cudaMallocHost(&b.host, 64);  // CLEAN: host-alloc
   cudaGraph_t g;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
-  if (b.shared[0]) act();
+  if (b.shared[0]) act();  // CLEAN: host-branch
   write<<<1, 1, 0, s>>>(b.shared);
   if (b.shared[0]) act();  // EXPECT: host-branch
-  if (b.host[0]) act();
+  if (b.host[0]) act();  // CLEAN: host-branch
   read<<<1, 1, 0, s>>>(b.host);
-  if (b.host[0]) act();
+  if (b.host[0]) act();  // CLEAN: host-branch
   cudaStreamEndCapture(s, &g);
 }
 
 void mapped(cudaStream_t s) {
   int *h, *d;
-  cudaHostAlloc(&h, 64, cudaHostAllocMapped);
+  cudaHostAlloc(&h, 64, cudaHostAllocMapped);  // CLEAN: host-alloc
   cudaHostGetDevicePointer(&d, h, 0);
   cudaGraph_t g;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
@@ -54,7 +54,7 @@ CAPGATE_REGION void managed_variable(cudaStream_t s) {
 CAPGATE_REGION void written_by_the_host_again(int* p, cudaStream_t s) {
   write<<<1, 1, 0, s>>>(&flag);
   flag = 0;
-  if (flag) act();
+  if (flag) act();  // CLEAN: host-branch
 }
 
 // A kernel that only reads what it is given, and one that writes.
@@ -69,11 +69,11 @@ CAPGATE_REGION void read_by_the_device(int* out, cudaStream_t s) {
   cudaMallocManaged(&m, 64);  // EXPECT: device-alloc
   m[0] = 1;
   reads_only<<<1, 1, 0, s>>>(m, out);
-  if (m[0]) act();
+  if (m[0]) act();  // CLEAN: host-branch
   writes_by_a_helper<<<1, 1, 0, s>>>(m);
   if (m[0]) act();  // EXPECT: host-branch
   m[0] = 1;
-  if (m[0]) act();
+  if (m[0]) act();  // CLEAN: host-branch
   writes_by_atomics<<<1, 1, 0, s>>>(m);
   if (m[0]) act();  // EXPECT: host-branch
 }

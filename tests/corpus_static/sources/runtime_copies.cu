@@ -46,22 +46,22 @@ CAPGATE_REGION void kind_by_parameter(int* pinned, int* other, int* d, cudaStrea
   move(pinned, d, cudaMemcpyDeviceToHost, s);
   if (pinned[0]) act();  // EXPECT: host-branch
   move(d, other, cudaMemcpyHostToDevice, s);
-  if (other[0]) act();
-  if (d != nullptr) act();
+  if (other[0]) act();  // CLEAN: host-branch
+  if (d != nullptr) act();  // CLEAN: host-branch
 }
 
 // Not device values: the other directions, and the host's own copy.
 CAPGATE_REGION void other_directions(int* pinned, int* d, int* d2, cudaStream_t s) {
   cudaMemcpyAsync(d, pinned, 4, cudaMemcpyHostToDevice, s);
-  if (pinned[0]) act();
-  cudaMemcpyAsync(d2, d, 4, cudaMemcpyDeviceToDevice, s);
-  if (pinned[0] > 3) act();
-  cudaMemcpyPeerAsync(d2, 1, d, 0, 4, s);
-  if (pinned[0] > 4) act();
+  if (pinned[0]) act();  // CLEAN: host-branch
+  cudaMemcpyAsync(d2, d, 4, cudaMemcpyDeviceToDevice, s);  // CLEAN: sync-copy
+  if (pinned[0] > 3) act();  // CLEAN: host-branch
+  cudaMemcpyPeerAsync(d2, 1, d, 0, 4, s);  // CLEAN: sync-copy
+  if (pinned[0] > 4) act();  // CLEAN: host-branch
 }
 
 void outside_a_region(int* d) {
   int h;
-  cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
-  if (h) act();
+  cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);  // CLEAN: sync-copy
+  if (h) act();  // CLEAN: host-branch
 }

@@ -8,7 +8,7 @@
 
 inline void* checked(size_t bytes) {
   void* p = std::malloc(bytes);
-  if (!p) std::exit(1);
+  if (!p) std::exit(1);  // CLEAN: host-branch
   return p;
 }
 template <class T>
@@ -25,11 +25,11 @@ int apart(const float* device, std::FILE* file) {
   float *mean, *deviation;
   into(&mean, 4);
   into(&deviation, 4);
-  if (std::fread(tokens, 4, 16, file) != 16) return 2;
+  if (std::fread(tokens, 4, 16, file) != 16) return 2;  // CLEAN: host-branch
   cudaMemcpy(logits, device, 64, cudaMemcpyDeviceToHost);
   cudaMemcpy(mean, device, 16, cudaMemcpyDeviceToHost);
-  if (tokens[3] < 0) return 1;
-  if (deviation[0] > 1.0f) return 1;
+  if (tokens[3] < 0) return 1;  // CLEAN: host-branch
+  if (deviation[0] > 1.0f) return 1;  // CLEAN: host-branch
   if (mean[0] > 1.0f) return 1;      // EXPECT: host-branch:warning
   return logits[3] > 0.5f ? 1 : 0;  // EXPECT: host-branch:warning
 }
@@ -42,7 +42,7 @@ int keyed(const float* device, int key, int other) {
   float scale;
   cudaMemcpy(&scale, device, 4, cudaMemcpyDeviceToHost);
   cache[key] = Entry{scale};
-  if (cache.count(other)) return 1;
-  if (cache.find(other) != cache.end()) return 2;
+  if (cache.count(other)) return 1;  // CLEAN: host-branch
+  if (cache.find(other) != cache.end()) return 2;  // CLEAN: host-branch
   return cache[key].scale > 1.0f ? 1 : 0;  // EXPECT: host-branch:warning
 }

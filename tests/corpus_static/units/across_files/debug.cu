@@ -7,8 +7,8 @@ static void wait(cudaStream_t s) {
 void flush(cudaStream_t s) {
   cudaStreamCaptureStatus status;
   cudaStreamIsCapturing(s, &status);
-  if (status == cudaStreamCaptureStatusNone) cudaDeviceSynchronize();
+  if (status == cudaStreamCaptureStatusNone) cudaDeviceSynchronize();  // CLEAN: host-sync
   wait(s);
 }
 
-void never_called(cudaStream_t s) { cudaStreamSynchronize(s); }
+void never_called(cudaStream_t s) { cudaStreamSynchronize(s); }  // CLEAN: host-sync

@@ -14,4 +14,4 @@ void moe(float* x, const int* counts, cudaStream_t s) {
   experts<<<n, 128, 0, s>>>(x);                       // EXPECT: device-sized
 }
 
-int pending(cudaStream_t s) { return cudaStreamQuery(s) == cudaSuccess; }
+int pending(cudaStream_t s) { return cudaStreamQuery(s) == cudaSuccess; }  // CLEAN: host-poll

@@ -10,8 +10,8 @@ void allocates(cudaStream_t stream) {
 }
 
 void on_the_default_stream(cudaStream_t stream) {
-  work<<<1, 1>>>();  // an eager step may
-  work<<<1, 1, 0, stream>>>();
+  work<<<1, 1>>>();  // CLEAN: default-stream, an eager step may
+  work<<<1, 1, 0, stream>>>();  // CLEAN: default-stream
   cudaMalloc(&scratch, 64);  // EXPECT: device-alloc
 }
 

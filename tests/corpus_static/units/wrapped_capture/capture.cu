@@ -6,7 +6,7 @@ bool Capture::begin(cudaStream_t stream) {
   if (!stream) return false;
   const cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
   if (error != cudaSuccess) {
-    cudaDeviceSynchronize();
+    cudaDeviceSynchronize();  // CLEAN: host-sync
     return false;
   }
   stream_ = stream;

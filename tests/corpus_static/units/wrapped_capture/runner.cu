@@ -5,13 +5,13 @@ __global__ void work() {}
 bool Runner::execute(cudaStream_t stream) {
   if (!capture_.begin(stream)) {
     step_(stream);
-    cudaStreamSynchronize(stream);  // no capture was begun
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync, no capture was begun
     return false;
   }
   step_(stream);                  // EXPECT: not-analysed
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   const bool ended = capture_.end();
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
   return ended;
 }
 
@@ -21,5 +21,5 @@ void guarded(cudaStream_t stream) {
     work<<<1, 1, 0, stream>>>();
     cudaDeviceSynchronize();  // EXPECT: host-sync
   }
-  cudaDeviceSynchronize();
+  cudaDeviceSynchronize();  // CLEAN: host-sync
 }
