@@ -186,6 +186,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     if (!v.taint) v.taint = taint_of(a[i].value);
     if (!v.taint && !a[i].value.callable) v.taint = content(a[i]);
   }
+  if (returns_a_code(f)) v.taint = nullptr;
   const bool pointer = f.result && f.result->shape == Shape::pointer;
   const bool record = f.result && f.result->shape == Shape::record;
   if (f.result && f.result->status) v.taint = nullptr;

@@ -18,6 +18,15 @@ bool is_pointer_like(const std::string& name) {
          name.ends_with("device_ptr") || name.ends_with("thrust::pointer");
 }
 
+bool returns_a_code(const Function& function) {
+  const std::string& name = function.name;
+  if (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("nccl")) return true;
+  if (!name.starts_with("nvshmem") && !name.starts_with("shmem_")) return false;
+  for (const char* collective : {"reduce", "collect", "broadcast", "alltoall", "barrier", "sync", "put"})
+    if (name.find(collective) != std::string::npos) return true;
+  return false;
+}
+
 bool is_device_container(const std::string& name) {
   return name == "thrust::device_vector" || name == "thrust::universal_vector";
 }

@@ -20,6 +20,8 @@ const Record* record_of(const Node* n);
 
 // Smart pointers, iterators, optional: what is behind them is what counts.
 bool is_pointer_like(const std::string& name);
+// What it returns says how it went, not what it was given.
+bool returns_a_code(const Function& function);
 bool is_device_container(const std::string& name);
 bool is_device_reference(const std::string& name);
 

@@ -110,6 +110,18 @@ bool outlives_call(const Node* n) {
                                     n->variable->scope == Variable::Scope::global));
 }
 
+// The state that is asked, or that it is an element of; null: it ends with the call.
+const Node* lasting_state(const Node* n) {
+  for (int depth = 0; n && depth < 8; ++depth) {
+    if (outlives_call(n)) return n;
+    const bool element = n->op == Op::index || (n->op == Op::call && n->has_object && n->function &&
+                                                !n->function->user && n->function->spelled == "operator[]");
+    if (!element) return nullptr;
+    n = bare(n->kids[0]);
+  }
+  return nullptr;
+}
+
 bool same_state(const Node* a, const Node* b) {
   if (a->op != b->op) return false;
   return a->op == Op::variable ? a->variable == b->variable : a->name == b->name;
@@ -196,7 +208,7 @@ FirstUse Interpreter::closes_guard(const Node* condition, bool wanted,
     }
     return l == FirstUse::none || r == FirstUse::none ? FirstUse::none : std::max(l, r);
   }
-  if (outlives_call(n)) return !wanted && writes(n) ? FirstUse::once : FirstUse::none;
+  if (const Node* state = lasting_state(n)) return !wanted && writes(state) ? FirstUse::once : FirstUse::none;
   if (n->op == Op::call && n->function && n->has_object) {
     const Node* object = part_of_lasting(n->kids[0]);
     if (!object || n->function->user) return FirstUse::none;

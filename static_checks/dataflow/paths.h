@@ -24,7 +24,7 @@ enum class Step : uint8_t {
 
 inline constexpr uint32_t kAny = 0xffffffff;
 inline constexpr uint32_t kMaxIndex = 15;  // higher constant indices count as kAny
-inline constexpr int kMaxSteps = 6;
+inline constexpr int kMaxSteps = 8;
 
 class Paths {
  public:

@@ -22,7 +22,7 @@ struct Captured : Optimizer<T> {
     add<<<1, 32, 0, stream>>>(reinterpret_cast<int*>(values));
     cudaStreamSynchronize(stream);  // EXPECT: host-sync
     cudaStreamEndCapture(stream, &graph_);
-    cudaStreamSynchronize(stream);
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync
   }
   cudaGraph_t graph_ = nullptr;
 };
@@ -56,7 +56,7 @@ void run(cudaStream_t stream, T* values) {
   add<<<1, 32, 0, stream>>>(reinterpret_cast<int*>(values));
   cudaStreamSynchronize(stream);  // EXPECT: host-sync
   cudaStreamEndCapture(stream, &graph);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 template void run<float>(cudaStream_t, float*);
 
@@ -88,7 +88,7 @@ void unused_and_clean(cudaStream_t stream, T* values) {
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
   add<<<1, 32, 0, stream>>>(reinterpret_cast<int*>(values));
   cudaStreamEndCapture(stream, &graph);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
 template <class Work>
 void captures(cudaStream_t stream, Work&& work) {
@@ -110,7 +110,7 @@ template <bool kWait>
 void called(cudaStream_t stream) {
   cudaGraph_t graph;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  if constexpr (kWait) cudaStreamSynchronize(stream);
+  if constexpr (kWait) cudaStreamSynchronize(stream);  // CLEAN: host-sync, never so called
   cudaStreamEndCapture(stream, &graph);
 }
 template <class Work>
@@ -129,5 +129,5 @@ void calls(cudaStream_t stream, int* values) {
 template <class T>
 void no_capture(cudaStream_t stream, T* values) {
   cudaMemsetAsync(values, 0, 4, stream);
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }

@@ -1,5 +1,5 @@
 #include "capture.h"
 
 void waits(cudaStream_t stream) {
-  cudaStreamSynchronize(stream);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }

@@ -8,7 +8,7 @@ void record(cudaStream_t stream, Work&& work) {
   cudaGraph_t graph;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
   work(stream);
-  if constexpr (kWait) cudaStreamSynchronize(stream);
+  if constexpr (kWait) cudaStreamSynchronize(stream);  // CLEAN: host-sync, never so called
   cudaStreamEndCapture(stream, &graph);
 }
 
