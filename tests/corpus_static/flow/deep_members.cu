@@ -16,7 +16,7 @@ struct Mirror {
 };
 struct Both : Mirror {
   void to_host(cudaStream_t stream) override {
-    cudaMemcpyAsync(host_.get(), device_.get(), size_, cudaMemcpyDeviceToHost, stream);
+    cudaMemcpyAsync(host_.get(), device_.get(), size_, cudaMemcpyDeviceToHost, stream);  // CLEAN: device-sized
   }
   size_t size_ = 0;
   Buffer host_, device_;
@@ -33,7 +33,7 @@ struct Binding {
 void to_host(std::vector<Binding>& bindings, std::vector<int>& names, cudaStream_t stream) {
   for (auto& n : names) {
     if (bindings[n].input) continue;
-    if (bindings[n].output != nullptr)
+    if (bindings[n].output != nullptr)  // CLEAN: host-branch
       bindings[n].output->buffer()->to_host(stream);
     else
       bindings[n].buffer->to_host(stream);
@@ -53,6 +53,6 @@ struct Outer {
 };
 void deep(std::vector<Outer>& outers, int* device, cudaStream_t stream) {
   cudaMemcpyAsync(outers[0].middle->inner.count, device, 4, cudaMemcpyDeviceToHost, stream);
-  if (outers[0].middle->inner.limit > 3) cudaStreamSynchronize(stream);
+  if (outers[0].middle->inner.limit > 3) cudaStreamSynchronize(stream);  // CLEAN: host-branch
   if (outers[0].middle->inner.count[0] > 3) cudaStreamSynchronize(stream);  // EXPECT: host-branch:warning
 }
