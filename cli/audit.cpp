@@ -35,6 +35,8 @@
 namespace capgate::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kSealedFile = "trace.cgtrace";
 
 int refuse(const std::string& sentence) {
@@ -128,6 +130,11 @@ int audit(const AuditOptions& options) {
   auto plan = plan_audit(options);
   if (!plan) return refuse(plan.error());
   if (const auto writable = check_writable(options.out); !writable) return refuse(writable.error());
+  std::error_code failed;
+  if (fs::equivalent(options.out, program->path, failed) && !failed) {
+    return refuse(
+        fmt::format("--out {}: is the program itself, which would be lost; name another file", options.out));
+  }
   const auto library = find_preload_library();
   if (!library) return refuse(library.error());
   auto folder = options.trace.empty() ? TraceFolder::temporary() : TraceFolder::kept(options.trace);

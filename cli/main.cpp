@@ -220,10 +220,12 @@ void complain(const std::string& sentence) {
 namespace {
 
 // Where one of the three is closed, the next file that is opened would take its number and get what is
-// printed. An audited program still finds it closed.
+// printed. What is read from or printed to a closed one still fails, since an output that went nowhere is no
+// output; only complaints have no better place. An audited program still finds them closed.
 void fill_standard_streams() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_RDWR};
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return;
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", kModes[fd] | O_CLOEXEC) != fd) return;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -98,13 +99,26 @@ Result<SealedTrace> read_sealed(const std::string& path) {
     return Error{path +
                  ": a folder, not a sealed trace: give the .cgtrace file that `capgate audit` wrote when the "
                  "run ended"};
+  // Opening a pipe would wait for somebody who writes.
+  const auto kind = std::filesystem::status(path, failed);
+  if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind))
+    return Error{path + ": is not a regular file"};
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error{path + ": cannot be opened: " + std::strerror(errno)};
   const uint64_t size = std::filesystem::file_size(path, failed);
   if (failed) return Error{path + ": is not a regular file"};
-  std::vector<std::byte> bytes(size);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!in) return Error{path + ": cannot be read"};
+  if (size > kMostUnpacked) return Error{path + ": is larger than 4 GiB, which no sealed trace is"};
+  std::vector<std::byte> bytes(std::min<uint64_t>(size, kHeadBytes));
+  const auto read_on = [&](size_t from) {
+    in.read(reinterpret_cast<char*>(bytes.data() + from), static_cast<std::streamsize>(bytes.size() - from));
+    return static_cast<bool>(in);
+  };
+  if (!read_on(0)) return Error{path + ": cannot be read"};
+  // A file of another kind, named by mistake, is not read whole.
+  if (bytes.size() == kHeadBytes && std::memcmp(bytes.data(), kSealMagic, sizeof(kSealMagic)) == 0) {
+    bytes.resize(size);
+    if (!read_on(kHeadBytes)) return Error{path + ": cannot be read"};
+  }
   return parse_sealed(bytes, path);
 }
 

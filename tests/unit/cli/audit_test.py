@@ -359,6 +359,25 @@ class WhereThingsGo(Audit):
             (self.work / "again.json").read_bytes(), (self.work / "capgate-report.json").read_bytes()
         )
 
+    def test_a_report_does_not_take_the_place_of_what_it_is_about(self):
+        self.audit("--trace", "t", "--out", "first.json", "--", "true")
+        script = self.work / "step.sh"
+        script.write_text("#!/bin/sh\nexit 0\n")
+        script.chmod(0o755)
+        link = self.work / "link.json"
+        link.symlink_to(script)
+        trace = self.work / "t/trace.cgtrace"
+        before = trace.read_bytes()
+        for out in ("step.sh", "link.json"):
+            self.assertIn("is the program itself", self.refused(self.audit("--out", out, "--", "./step.sh")))
+        self.assertEqual(script.read_text(), "#!/bin/sh\nexit 0\n")
+        done = subprocess.run(
+            [CAPGATE, "analyze", str(trace), "--out", "t/trace.cgtrace"], cwd=self.work, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is the trace itself", done.stderr)
+        self.assertEqual(trace.read_bytes(), before)
+
     def test_colour_only_on_request_when_it_is_no_terminal(self):
         self.assertNotIn("\033", self.audit("--", "true").stderr)
         self.assertNotIn("\033", self.audit("--color=never", "--", "true").stderr)

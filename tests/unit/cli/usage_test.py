@@ -41,6 +41,16 @@ class Usage(unittest.TestCase):
             with self.subTest(command=command):
                 self.refused(command, "--frobnicate")
 
+    def test_a_closed_standard_output_is_no_output(self):
+        done = subprocess.run(["sh", "-c", '"$0" rules >&-', CAPGATE], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("standard output: cannot be written", done.stderr)
+
+    def test_a_closed_standard_input_is_not_an_empty_one(self):
+        done = subprocess.run(["sh", "-c", '"$0" show - <&-', CAPGATE], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("standard input: cannot be read", done.stderr)
+
     def test_colour(self):
         self.assertIn("blue", self.refused("--color=blue"))
 

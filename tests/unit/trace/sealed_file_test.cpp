@@ -1,5 +1,6 @@
 // The sealed trace on disk: what was put in comes out, and damage is told from age and from other files.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -91,6 +92,25 @@ TEST_F(SealedFile, ARawTraceAndAFolderSayWhatToGive) {
   const auto folder = seal::read_sealed(testing::TempDir());
   ASSERT_FALSE(folder.ok());
   EXPECT_NE(folder.error().find(".cgtrace"), std::string::npos);
+}
+
+TEST_F(SealedFile, WhatIsNoFileOrFarTooLargeIsRefusedUnread) {
+  const std::string pipe = testing::TempDir() + "/sealed_file_test.pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& odd : {pipe, std::string("/dev/zero")}) {
+    const auto got = seal::read_sealed(odd);
+    ASSERT_FALSE(got.ok());
+    EXPECT_NE(got.error().find("not a regular file"), std::string::npos) << odd;
+  }
+  std::filesystem::remove(pipe);
+  const std::string large = testing::TempDir() + "/sealed_file_test.large";
+  std::ofstream(large, std::ios::binary) << "CGSEALED";
+  std::filesystem::resize_file(large, uint64_t{5} << 30);
+  const auto got = seal::read_sealed(large);
+  std::filesystem::remove(large);
+  ASSERT_FALSE(got.ok());
+  EXPECT_NE(got.error().find("larger than 4 GiB"), std::string::npos);
 }
 
 }  // namespace
