@@ -11,6 +11,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/gate_subject.h"
 #include "engine/cli/model_source.h"
 #include "engine/cuda/decode_loop.h"
@@ -161,7 +162,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     const auto done = bench(*options);
     if (done) return;
-    fmt::print(stderr, "dsv4 bench: {}\n", done.error());
+    complain("bench", done.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

@@ -6,7 +6,9 @@
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/compare_model.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/golden_options.h"
+#include "engine/cli/token_ids.h"
 
 namespace dsv4::cli {
 namespace {
@@ -40,8 +42,8 @@ void add_compare(CLI::App& app, int& exit_code) {
                                  "Directory of a model; compared with the CPU reference in double");
   what->require_option(1);
   add_golden_options(*command, *golden);
-  command->add_option("--prompt-ids", free->prompt, "With --model: token ids to feed, separated by commas")
-      ->delimiter(',')
+  add_token_ids(*command, "--prompt-ids", free->prompt,
+                "With --model: token ids to feed, separated by commas")
       ->needs(model);
   command
       ->add_option("--dump", free->dump,
@@ -65,7 +67,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       good = capgate::Error{"--model needs either --prompt-ids or --dump"};
     else
       good = compare_model(*free, show);
-    if (!good) fmt::print(stderr, "dsv4 compare: {}\n", good.error());
+    if (!good) complain("compare", good.error());
     if (!good)
       exit_code = capgate::kExitInconclusive;
     else if (!*good)

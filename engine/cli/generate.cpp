@@ -11,8 +11,10 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/devices.h"
 #include "engine/cli/generate_options.h"
+#include "engine/cli/token_ids.h"
 #include "engine/reference/model.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -106,7 +108,7 @@ void add_generate(CLI::App& app, int& exit_code) {
   prompt->add_option(
       "--prompt", options->text,
       "Text, as it stands; needs the model's tokenizer.json. Its added tokens may be written out");
-  prompt->add_option("--prompt-ids", options->prompt, "Token ids, separated by commas")->delimiter(',');
+  add_token_ids(*prompt, "--prompt-ids", options->prompt, "Token ids, separated by commas");
   prompt->require_option(1);
   command->add_option("--max-tokens", options->max_tokens, "New tokens at most")
       ->required()
@@ -136,7 +138,7 @@ void add_generate(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     const auto done = generate(*options);
     if (done) return;
-    fmt::print(stderr, "dsv4 generate: {}\n", done.error());
+    complain("generate", done.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "engine/cli/complain.h"
 #include "engine/cli/gate_subject.h"
 #include "engine/cli/generate_options.h"
 #include "engine/cuda/decode_loop.h"
@@ -18,7 +19,8 @@ capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenMo
     const auto gate = ask_gate(options.gate, options.mode, model.config, {kBucket});
     if (!gate && options.on_dirty == "refuse") return gate;
     if (!gate) {
-      fmt::print(stderr, "dsv4 generate: {}\ndsv4 generate: decoding without graphs\n", gate.error());
+      complain("generate", gate.error());
+      complain("generate", "decoding without graphs");
       full = false;
     }
   }

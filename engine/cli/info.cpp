@@ -8,6 +8,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/open_model.h"
 #include "engine/config/canonical_config.h"
 #include "engine/model/decode_state.h"
@@ -59,7 +60,7 @@ void add_info(CLI::App& app, int& exit_code) {
       print_info(*model);
       return;
     }
-    fmt::print(stderr, "dsv4 info: {}\n", model.error());
+    complain("info", model.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

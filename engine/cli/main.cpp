@@ -1,8 +1,26 @@
 // dsv4: the DeepSeek-V4 decode engine.
 #include <CLI/CLI.hpp>
 
+#include <iostream>
+#include <sstream>
+#include <string>
+
 #include "base/exit_code.h"
+#include "base/printable.h"
 #include "engine/cli/commands.h"
+
+namespace {
+
+// Help goes out as it is. What is wrong repeats words of the command line, which must not steer the terminal.
+int say(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream wrong;
+  const bool help = app.exit(error, std::cout, wrong) == 0;
+  std::istringstream lines(wrong.str());
+  for (std::string line; std::getline(lines, line);) std::cerr << capgate::printable(line) << '\n';
+  return help ? capgate::kExitPass : capgate::kExitInconclusive;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("dsv4 decodes with DeepSeek-V4 models.");
@@ -21,7 +39,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? capgate::kExitPass : capgate::kExitInconclusive;
+    return say(app, error);
   }
   return exit_code;
 }

@@ -10,6 +10,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/weights/model_shapes.h"
 
 namespace dsv4::cli {
@@ -81,7 +82,7 @@ void add_random_checkpoint(CLI::App& app, int& exit_code) {
                  done->files == 1 ? "" : "s");
       return;
     }
-    fmt::print(stderr, "dsv4 random-checkpoint: {}\n", done.error());
+    complain("random-checkpoint", done.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

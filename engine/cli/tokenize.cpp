@@ -8,6 +8,8 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
+#include "engine/cli/token_ids.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace dsv4::cli {
@@ -36,7 +38,7 @@ void add_tokenize(CLI::App& app, int& exit_code) {
   command->add_option("--model", options->model, "Directory with tokenizer.json")->required();
   auto* what = command->add_option_group("what");
   auto* text = what->add_option("--text", options->text, "Text, as it stands");
-  what->add_option("--ids", options->ids, "Token ids, separated by commas")->delimiter(',');
+  add_token_ids(*what, "--ids", options->ids, "Token ids, separated by commas");
   what->require_option(1);
   command->callback([options, text, &exit_code] {
     const auto done = tokenize(*options, text->count() > 0);
@@ -44,7 +46,7 @@ void add_tokenize(CLI::App& app, int& exit_code) {
       fmt::print("{}\n", *done);
       return;
     }
-    fmt::print(stderr, "dsv4 tokenize: {}\n", done.error());
+    complain("tokenize", done.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

@@ -9,6 +9,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/gate_subject.h"
 #include "engine/cli/model_source.h"
 #include "engine/cuda/decode_loop.h"
@@ -83,7 +84,7 @@ void add_trial(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     const auto done = trial(*options);
     if (done) return;
-    fmt::print(stderr, "dsv4 trial: {}\n", done.error());
+    complain("trial", done.error());
     exit_code = capgate::kExitInconclusive;
   });
 }

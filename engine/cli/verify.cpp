@@ -5,6 +5,7 @@
 
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/complain.h"
 #include "engine/cli/golden_options.h"
 #ifdef DSV4_CUDA
 #include "engine/cli/verify_replay.h"
@@ -51,7 +52,7 @@ void add_verify(CLI::App& app, int& exit_code) {
 #else
     const auto good = run_golden(*options, show);
 #endif
-    if (!good) fmt::print(stderr, "dsv4 verify: {}\n", good.error());
+    if (!good) complain("verify", good.error());
     if (!good)
       exit_code = capgate::kExitInconclusive;
     else if (!*good)

@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "engine/config/json_guard.h"
+#include "engine/config/read_text_file.h"
 #include "engine/config/validate_config.h"
 
 namespace dsv4 {
@@ -357,14 +356,14 @@ Result<ModelConfig> parse_config(std::string_view text, std::string_view origin)
   return c;
 }
 
+// A published config.json has some thousand bytes.
+constexpr std::uintmax_t kMostBytes = 16 << 20;
+
 Result<ModelConfig> load_config(const std::string& dir) {
   const std::string path = dir + "/config.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("{}: cannot be read", path)};
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{fmt::format("{}: cannot be read", path)};
-  return parse_config(text.str(), path);
+  const auto text = read_text_file(path, kMostBytes);
+  if (!text) return Error{text.error()};
+  return parse_config(*text, path);
 }
 
 }  // namespace dsv4

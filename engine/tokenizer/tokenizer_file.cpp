@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "engine/config/json_guard.h"
+#include "engine/config/read_text_file.h"
 #include "engine/tokenizer/byte_alphabet.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -21,6 +20,7 @@ namespace {
 constexpr char kByteLevelPattern[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr int kMostTokens = 1 << 22;
+constexpr std::uintmax_t kMostBytes = 512 << 20;
 
 bool flag(const json& object, const char* key, bool otherwise = false) {
   const auto it = object.find(key);
@@ -225,12 +225,9 @@ Result<Tokenizer> Tokenizer::parse(std::string_view text, const std::string& ori
 
 Result<Tokenizer> Tokenizer::open(const std::string& dir) {
   const std::string path = dir + "/tokenizer.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Error{fmt::format("{}: cannot be read; a prompt of text needs the model's tokenizer.json", path)};
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return Error{fmt::format("{}: cannot be read", path)};
-  return parse(text, path);
+  const auto text = read_text_file(path, kMostBytes);
+  if (!text) return Error{fmt::format("{}; a prompt of text needs the model's tokenizer.json", text.error())};
+  return parse(*text, path);
 }
 
 }  // namespace dsv4

@@ -105,7 +105,7 @@ expect 2 "$dsv4" compare --golden x --model y
 expect 2 "$dsv4" verify
 
 # Shapes whose weights are made on the device.
-if "$dsv4" bench --help >/dev/null; then
+if "$dsv4" --help | grep -q "^  bench "; then
   refused "the flash shape has 43 layers, not 44" "$dsv4" bench --shape flash --layers 44
   refused '--layers is a number or fit, not "many"' "$dsv4" bench --shape flash --layers many
   refused "more than the model's 4096" "$dsv4" bench --shape tiny --context 4096
@@ -132,6 +132,27 @@ expect 0 "$dsv4" generate --model "$dir/a" --prompt Hi --max-tokens 12 --ignore-
 cmp -s "$dir/out" "$dir/decoded" || fail "generate --prompt: $(od -c "$dir/out") instead of $(od -c "$dir/decoded")"
 refused "the prompt is empty" "$dsv4" generate --model "$dir/a" --prompt "" --max-tokens 1
 refused "the prompt: the text is not UTF-8 at byte 1" "$dsv4" generate --model "$dir/a" --prompt $'a\xff' --max-tokens 1
+# No name may steer the terminal, no pipe may be waited for, no word may be read as an id that it is not.
+refused "?[31m/config.json" timeout 20 "$dsv4" info --model $'/none/\e[31m'
+expect 2 "$dsv4" generate --model "$dir/a" --max-tokens 1 --prompt-ids $'\e[31m'
+grep -q $'\e' "$dir/err" && fail "an argument steers the terminal"
+mkdir "$dir/pipes"
+mkfifo "$dir/pipes/config.json" "$dir/pipes/tokenizer.json"
+refused "config.json: cannot be read: not a regular file" timeout 20 "$dsv4" info --model "$dir/pipes"
+refused "tokenizer.json: cannot be read: not a regular file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
+ln -sf /dev/zero "$dir/pipes/tokenizer.json"
+refused "tokenizer.json: cannot be read: not a regular file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
+ln -sf "$dir/a/config.json" "$dir/pipes/config.json"
+mkfifo "$dir/pipes/model.safetensors"
+refused "model.safetensors: not a regular file" timeout 20 "$dsv4" info --model "$dir/pipes"
+truncate -s 3G "$dir/large"
+ln -sf "$dir/large" "$dir/pipes/config.json"
+refused "are more than is read" timeout 20 "$dsv4" info --model "$dir/pipes"
+for command in "generate --max-tokens 1 --prompt-ids" "tokenize --ids" "compare --prompt-ids"; do
+  # shellcheck disable=SC2086
+  expect 2 "$dsv4" $command "" --model "$dir/a"
+  [ -s "$dir/out" ] && fail "an empty word was taken for an id: $command: $(cat "$dir/out")"
+done
 refused "token 258 of the prompt is outside the vocabulary of 256" "$dsv4" generate --model "$dir/a" --prompt "<think>" --max-tokens 1
 echo '{"model": {"type": "WordPiece"}, "pre_tokenizer": {"type": "Whitespace"}}' >"$dir/a/tokenizer.json"
 refused "the pre_tokenizer is Whitespace, which this engine does not know" "$dsv4" generate --model "$dir/a" --prompt x --max-tokens 1
