@@ -38,12 +38,10 @@ class Encoder {
   void put(const T& value) {
     if constexpr (std::is_same_v<T, double>) {
       varint(std::bit_cast<uint64_t>(value));
-    } else if constexpr (std::is_enum_v<T>) {
-      varint(static_cast<uint64_t>(value));
     } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
       const auto wide = static_cast<int64_t>(value);
       varint((static_cast<uint64_t>(wide) << 1) ^ static_cast<uint64_t>(wide >> 63));
-    } else if constexpr (std::is_integral_v<T>) {
+    } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
       varint(static_cast<uint64_t>(value));
     } else {
       describe(*this, const_cast<T&>(value));  // describe() only reads when it encodes

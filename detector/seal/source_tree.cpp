@@ -69,6 +69,7 @@ std::vector<SourceFile> SourceTree::gather() const {
     found.emplace(source.path, std::move(source));
   }
   std::vector<SourceFile> sources;
+  sources.reserve(found.size());
   for (auto& [path, source] : found) sources.push_back(std::move(source));
   return sources;
 }
