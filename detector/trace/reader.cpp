@@ -67,11 +67,14 @@ class Collector {
         to_.modules.push_back(module_at(data));
         return;
       case RecordType::call:
-        return add(to_.calls, data, tid, type);
+        add(to_.calls, data, tid, type);
+        return;
       case RecordType::region:
-        return add(to_.regions, data, tid, type);
+        add(to_.regions, data, tid, type);
+        return;
       case RecordType::mark:
-        return add(to_.marks, data, tid, type);
+        add(to_.marks, data, tid, type);
+        return;
       case RecordType::stream:
       case RecordType::context:
       case RecordType::module_load:
@@ -81,21 +84,29 @@ class Collector {
         to_.objects.push_back({load<ObjectRecord>(data), type, tid});
         return;
       case RecordType::node:
-        return add(to_.nodes, data, tid, type);
+        add(to_.nodes, data, tid, type);
+        return;
       case RecordType::capture:
-        return add(to_.captures, data, tid, type);
+        add(to_.captures, data, tid, type);
+        return;
       case RecordType::graph_node:
-        return add(to_.graph_nodes, data, tid, type);
+        add(to_.graph_nodes, data, tid, type);
+        return;
       case RecordType::graph_edge:
-        return add(to_.graph_edges, data, tid, type);
+        add(to_.graph_edges, data, tid, type);
+        return;
       case RecordType::thread:
-        return add(to_.threads, data, tid, type);
+        add(to_.threads, data, tid, type);
+        return;
       case RecordType::counter:
-        return add(to_.counters, data, tid, type);
+        add(to_.counters, data, tid, type);
+        return;
       case RecordType::pointer:
-        return add(to_.pointers, data, tid, type);
+        add(to_.pointers, data, tid, type);
+        return;
       case RecordType::end:
-        return add(to_.ends, data, tid, type);
+        add(to_.ends, data, tid, type);
+        return;
       case RecordType::none:
         break;
     }
