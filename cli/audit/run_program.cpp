@@ -232,8 +232,10 @@ Result<ProgramRun> run_program(const std::string& path, const std::vector<std::s
     sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
     return Error{program.error()};
   }
-  // From here on a reader that went away must not cost the report.
+  // From here on a reader that went away, or a limit on the size of files, is an error to tell and must not
+  // cost the report or the trace.
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   return Run(*program, signals.get(), watch).stand_by();
 }
 

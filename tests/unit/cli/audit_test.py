@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import resource
 import select
 import shutil
 import signal
@@ -291,6 +292,17 @@ class WhereThingsGo(Audit):
         self.assertIn("No space left", done.stderr)
         kept = pathlib.Path(done.stderr.split("the trace is kept in ")[1].splitlines()[0])
         self.assertTrue((kept / "trace.cgtrace").exists())
+
+    def test_a_limit_on_the_size_of_files_is_told(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+        done = subprocess.run(
+            [CAPGATE, "audit", "--", "sh", "-c", "exit 0"], cwd=self.work, env=self.environment,
+            capture_output=True, text=True, timeout=PATIENCE, preexec_fn=limit,
+        )
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("File too large", done.stderr)
 
     def test_a_reader_that_went_away_loses_nothing(self):
         process = self.start("--out", "-", *self.python("import time; print('ready', flush=True); time.sleep(0.5)"))
