@@ -58,6 +58,11 @@ Result<bool> compare_model(const CompareModelOptions& options,
     std::erase_if(expected.components, [&](const Component& c) {
       return std::find(positions.begin(), positions.end(), c.position) == positions.end();
     });
+    // Nothing to compare with is no agreement.
+    const std::vector<int> held = expected.positions();
+    for (const int position : positions)
+      if (std::find(held.begin(), held.end(), position) == held.end())
+        return Error{fmt::format("{}: holds no component of position {}", options.dump, position)};
   }
   auto own = run_components<float>(config, model->weights, engine_of(options.device), tokens, positions,
                                    options.dump.empty() ? &choices : nullptr, nullptr);

@@ -132,6 +132,18 @@ expect 0 "$dsv4" generate --model "$dir/a" --prompt Hi --max-tokens 12 --ignore-
 cmp -s "$dir/out" "$dir/decoded" || fail "generate --prompt: $(od -c "$dir/out") instead of $(od -c "$dir/decoded")"
 refused "the prompt is empty" "$dsv4" generate --model "$dir/a" --prompt "" --max-tokens 1
 refused "the prompt: the text is not UTF-8 at byte 1" "$dsv4" generate --model "$dir/a" --prompt $'a\xff' --max-tokens 1
+# What was printed has arrived, or the command did not do it. What was not compared does not agree.
+for to in '>/dev/full' '>&-'; do
+  for command in "info" "generate --prompt-ids 1 --max-tokens 2"; do
+    bash -c "exec \"\$@\" $to" - "$dsv4" ${command%% *} --model "$dir/a" $(cut -s -d' ' -f2- <<<"$command") 2>"$dir/err"
+    [ $? = 2 ] || fail "exit $? with output $to: $command"
+    grep -q "standard output: cannot be written" "$dir/err" || fail "no word of lost output $to: $(cat "$dir/err")"
+  done
+done
+expect 0 "$dsv4" compare --model "$dir/a" --prompt-ids 1,2,3 --write-dump "$dir/dump"
+expect 0 "$dsv4" compare --model "$dir/a" --dump "$dir/dump" --positions 2
+refused "dump: holds no component of position 0" "$dsv4" compare --model "$dir/a" --dump "$dir/dump" --positions 0
+
 # No name may steer the terminal, no pipe may be waited for, no word may be read as an id that it is not.
 refused "?[31m/config.json" timeout 20 "$dsv4" info --model $'/none/\e[31m'
 expect 2 "$dsv4" generate --model "$dir/a" --max-tokens 1 --prompt-ids $'\e[31m'
