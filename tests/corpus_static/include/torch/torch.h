@@ -216,6 +216,27 @@ struct unique2 {
 struct where {
   static std::vector<Tensor> call(const Tensor& condition);
 };
+struct _local_scalar_dense {
+  static Scalar call(const Tensor& self);
+};
+struct allclose {
+  static bool call(const Tensor& self, const Tensor& other);
+};
+struct argwhere {
+  static Tensor call(const Tensor& self);
+};
+struct unique {
+  static std::tuple<Tensor, Tensor> call(const Tensor& self);
+};
+struct unique_consecutive {
+  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& self);
+};
+struct unique_dim {
+  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& self, int64_t dim);
+};
+struct nonzero_numpy {
+  static std::vector<Tensor> call(const Tensor& self);
+};
 }  // namespace _ops
 
 class TensorBase {
@@ -268,6 +289,10 @@ class Tensor : public TensorBase {
   Tensor cpu() const { return to(TensorOptions(c10::kCPU)); }
   Tensor cuda() const { return to(TensorOptions(c10::kCUDA)); }
   Tensor nonzero() const { return _ops::nonzero::call(const_cast<Tensor&>(*this)); }
+  bool allclose(const Tensor& other) const { return _ops::allclose::call(*this, other); }
+  Tensor argwhere() const { return _ops::argwhere::call(*this); }
+  std::vector<Tensor> nonzero_numpy() const { return _ops::nonzero_numpy::call(*this); }
+  std::tuple<Tensor, Tensor, Tensor> unique_consecutive() const { return _ops::unique_consecutive::call(*this); }
   Tensor masked_select(const Tensor& mask) const { return _ops::masked_select::call(*this, mask); }
   Tensor index(c10::ArrayRef<indexing::TensorIndex> indices) const { return _ops::index_Tensor::call(*this, indices); }
   Tensor index_select(int64_t dim, const Tensor& index) const { return _ops::index_select::call(*this, dim, index); }
@@ -301,6 +326,39 @@ inline Tensor operator>(const Tensor& self, const Scalar& other) {
 inline bool equal(const Tensor& self, const Tensor& other) {
   return _ops::equal::call(self, other);
 }
+inline Scalar _local_scalar_dense(const Tensor& self) {
+  return _ops::_local_scalar_dense::call(self);
+}
+inline bool is_nonzero(const Tensor& self) {
+  return _ops::is_nonzero::call(self);
+}
+inline bool allclose(const Tensor& self, const Tensor& other) {
+  return _ops::allclose::call(self, other);
+}
+inline Tensor nonzero(const Tensor& self) {
+  return _ops::nonzero::call(self);
+}
+inline Tensor argwhere(const Tensor& self) {
+  return _ops::argwhere::call(self);
+}
+inline Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  return _ops::masked_select::call(self, mask);
+}
+inline Tensor index(const Tensor& self, c10::ArrayRef<indexing::TensorIndex> indices) {
+  return _ops::index_Tensor::call(self, indices);
+}
+inline std::vector<Tensor> nonzero_numpy(const Tensor& self) {
+  return _ops::nonzero_numpy::call(self);
+}
+inline std::tuple<Tensor, Tensor> _unique(const Tensor& self) {
+  return _ops::unique::call(self);
+}
+inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self) {
+  return _ops::unique_consecutive::call(self);
+}
+inline std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim) {
+  return _ops::unique_dim::call(self, dim);
+}
 inline std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self) {
   return _ops::unique2::call(self);
 }
@@ -311,6 +369,23 @@ Tensor where(const Tensor& condition, const Tensor& yes, const Tensor& no);
 Tensor zeros(IntArrayRef size, TensorOptions options = {});
 Tensor empty_like(const Tensor& self);
 }  // namespace at
+
+namespace c10::cuda {
+class CUDAStream {
+ public:
+  void synchronize() const;
+  bool query() const;
+};
+void device_synchronize();
+void stream_synchronize(void* stream);
+}  // namespace c10::cuda
+namespace at::cuda {
+struct CUDAEvent {
+  void synchronize() const;
+  bool query() const;
+};
+using c10::cuda::CUDAStream;
+}  // namespace at::cuda
 
 namespace torch {
 using namespace at;  // NOLINT
