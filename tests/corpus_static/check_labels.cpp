@@ -67,7 +67,8 @@ bool read_clean(const std::string& place, const std::string& text, std::set<std:
     if (words.size() == 1 && reports::find_rule(words[0])) {
       clean.insert(place + " " + words[0]);
     } else if (first || words.size() < 2) {
-      std::printf("  NO RULE      %s is said to be clean of \"%s\"\n", place.c_str(), part.c_str());
+      std::printf("  NO RULE      %s is said to be clean of \"%s\"\n", place.c_str(),
+                  words.empty() ? "" : words[0].c_str());
       good = false;
     }
     first = false;

@@ -46,6 +46,9 @@ SINKS = {
     "offset": "the offset is a device value",
 }
 
+# Sources that are no function of the tables, as findings name them.
+MEMORY = ("managed memory", "mapped memory", "thrust::host_vector", "thrust::device_reference", "to(kCPU)")
+
 # Whose result is a device value on the host.
 SOURCES = {"source", "tensor-read", "tensor-to-host", "tensor-data-shape", "tensor-index", "tensor-copy"}
 JUDGED = {"wait": "host-sync", "poll": "host-poll", "set": "sync-copy", "allocate": "device-alloc",
@@ -137,6 +140,7 @@ def main():
             missing_sources.append(name)
         if is_judged(entry) and not entry.get("async") and not {name, last_word(name)} & called:
             missing_calls.append(name)
+    missing_sources += [name for name in MEMORY if name not in named]
     faults += [f"{name}: no finding of a golden report comes from this source" for name in missing_sources]
     faults += [f"{name}: no finding of a golden report names this call" for name in missing_calls]
     faults += [f"{sink}: no finding of a golden report says \"{text}\"" for sink, text in SINKS.items()
