@@ -67,11 +67,10 @@ def count():
     positives, negatives = Counter(), Counter()
     for path in labelled_files():
         for line in path.read_text().splitlines():
-            for marker, counts in (("EXPECT", positives), ("CLEAN", negatives)):
-                found = re.search(rf"// {marker}:(.*?)(?=//|$)", line)
-                if found:
-                    counts.update(word.strip().split(":")[0] for word in re.split(r"[ ,]+" if marker == "EXPECT" else ",",
-                                                                               found[1]) if word.strip())
+            for marker, separators, counts in (("EXPECT", r"[ ,]+", positives), ("CLEAN", ",", negatives)):
+                if found := re.search(rf"// {marker}:(.*?)(?=//|$)", line):
+                    words = (word.strip() for word in re.split(separators, found[1]))
+                    counts.update(word.split(":")[0] for word in words if word)
     return positives, negatives
 
 

@@ -37,8 +37,9 @@ def main():
         build = Path(folder)
         include = CORPUS.parent.parent / "detector/include"
         # The whole program: what allows nothing is told only of a run that saw every source.
-        (build / "compile_commands.json").write_text(json.dumps(
-            [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]} for name in sources]))
+        commands = [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]}
+                    for name in sources]
+        (build / "compile_commands.json").write_text(json.dumps(commands))
         done = subprocess.run([os.environ["CAPGATE"], "lint", "-p", folder, "--root", str(FOLDER), "--no-cache",
                                "--out", str(build / "report.json")], capture_output=True, text=True, timeout=300,
                               cwd=FOLDER, check=False)
