@@ -109,8 +109,11 @@ class Install(unittest.TestCase):
             }
         """))
         build = self.folder / "engine-build"
+        sanitizer = []
+        if os.environ.get("CAPGATE_SANITIZE"):  # what is linked in wants its run time
+            sanitizer = [f"-DCMAKE_EXE_LINKER_FLAGS=-fsanitize={os.environ['CAPGATE_SANITIZE']}"]
         for words in (
-            ["cmake", "-S", project, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
+            ["cmake", "-S", project, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", *sanitizer],
             ["cmake", "--build", build],
         ):
             done = subprocess.run(words, capture_output=True, text=True)
