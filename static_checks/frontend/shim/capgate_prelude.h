@@ -1,4 +1,5 @@
-// What nvcc gives every CUDA source without an #include and clang's CUDA mode does not. Included before each unit.
+// What nvcc gives every CUDA source without an #include and clang's CUDA mode does not. Included before each
+// unit.
 #pragma once
 #if defined(__CUDA__) && defined(__cplusplus)
 
@@ -9,11 +10,15 @@
 
 #include <new>
 
-// Host min and max of the global namespace. clang declares only the device ones; which overload is taken follows
-// nvcc: the unsigned type wins over the signed one, double over float.
-#define CAPGATE_MIN_MAX(R, A, B)                                                      \
-  static inline __host__ R min(const A a, const B b) { return (R)a < (R)b ? (R)a : (R)b; } \
-  static inline __host__ R max(const A a, const B b) { return (R)a < (R)b ? (R)b : (R)a; }
+// Host min and max of the global namespace. clang declares only the device ones; which overload is taken
+// follows nvcc: the unsigned type wins over the signed one, double over float.
+#define CAPGATE_MIN_MAX(R, A, B)                       \
+  static inline __host__ R min(const A a, const B b) { \
+    return (R)a < (R)b ? (R)a : (R)b;                  \
+  }                                                    \
+  static inline __host__ R max(const A a, const B b) { \
+    return (R)a < (R)b ? (R)b : (R)a;                  \
+  }
 CAPGATE_MIN_MAX(int, int, int)
 CAPGATE_MIN_MAX(unsigned, unsigned, unsigned)
 CAPGATE_MIN_MAX(unsigned, int, unsigned)
