@@ -19,13 +19,12 @@ from pathlib import Path
 CORPUS = Path(__file__).resolve().parent
 ROOT = CORPUS.parent.parent
 
-# Entries of the tables that no unit can call with the toolkit that the corpus is parsed with, that bring nothing to the
-# host, or that are known not to be followed.
+# Entries of the tables that no unit can call with the toolkit that the corpus is parsed with, or that bring nothing to
+# the host.
 NOT_CALLED = {
     "cudaThreadSynchronize": "gone from the toolkit",
     "cudaMemcpy3DPeer": "between two devices",
     "cudaMemcpy3DPeerAsync": "between two devices",
-    "cublasGetMatrix": "its result is not followed yet",
     "at::cuda::device_synchronize": "c10::cuda's, by its other name",
     "torch::unique": "an overload of another name in today's libtorch",
 }

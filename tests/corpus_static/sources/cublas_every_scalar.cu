@@ -5,11 +5,13 @@
 
 void act() {}
 
-CAPGATE_REGION void vectors(int n, const float* d, float* h, float* up) {
+CAPGATE_REGION void vectors(int n, const float* d, float* h, float* up, float* m) {
   cublasGetVector(n, 4, d, 1, h, 1);
   if (h[0] > 0) act();  // EXPECT: host-branch
   cublasSetVector(n, 4, up, 1, h, 1);
   if (up[0] > 0) act();  // CLEAN: host-branch, the other direction
+  cublasGetMatrix(n, 1, 4, d, n, m, n);
+  if (m[0] > 0) act();  // EXPECT: host-branch
 }
 
 CAPGATE_REGION void dots(cublasHandle_t h, const void* a, const void* b, int n) {
