@@ -272,7 +272,8 @@ void read_quantization(Reader& in, std::string_view origin) {
   const Json* q = in.find({"quantization_config"});
   if (!q) return;
   if (!q->is_object()) return in.fail("\"quantization_config\" is not an object");
-  Reader inner(*q, fmt::format("{}: quantization_config", origin));
+  const std::string inside = fmt::format("{}: quantization_config", origin);
+  Reader inner(*q, inside);
   inner.only("quant_method", "fp8");
   inner.only("fmt", "e4m3");
   inner.only("scale_fmt", "ue8m0");
