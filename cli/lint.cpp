@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/registered_commands.h"  // generated: CAPGATE_VERSION
 #include "reports/model/report_file.h"
 #include "reports/model/verdict.h"
 #include "static_checks/cache/cache.h"
+#include "static_checks/dataflow/tables.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/print.h"
 
@@ -34,7 +36,7 @@ class ProgressLine {
  public:
   void show(size_t done, size_t all, const std::string& file) {
     if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
-    const std::string name = file.substr(file.rfind('/') + 1).substr(0, 48);
+    const std::string name = printable(file.substr(file.rfind('/') + 1)).substr(0, 48);
     std::fprintf(stderr, "\r\x1b[K[%zu/%zu] %s", done, all, name.c_str());
     std::fflush(stderr);
     shown_ = true;
@@ -70,6 +72,10 @@ int run(Options& options) {
     Result<std::string> text = reports::read_text(file);
     if (!text) {
       complain(text.error());
+      return kExitInconclusive;
+    }
+    if (const Result<void> added = lint::Tables().add(*text, file); !added) {
+      complain(added.error());
       return kExitInconclusive;
     }
     settings.options.source_tables.push_back(std::move(*text));
@@ -178,7 +184,12 @@ void register_lint(CLI::App& app, int& exit_code) {
   command->add_option("--timeout", settings.timeout_s, "Seconds for one source, then it counts as not parsed")
       ->type_name("SECONDS")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(
+          [](const std::string& word) {
+            return CLI::PositiveNumber(word).empty() ? ""
+                                                     : "is a number of seconds above 0, not '" + word + "'";
+          },
+          "");
   command->add_flag("-v,--verbose", options->verbose,
                     "Say which compiler options are left out, and where time goes");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -67,7 +67,12 @@ void add_random_checkpoint(CLI::App& app, int& exit_code) {
   command->add_option("--shape", options->shape, "tiny, flash or pro")
       ->required()
       ->check(CLI::IsMember({"tiny", "flash", "pro"}));
-  command->add_option("--layers", options->layers, "Only the first N layers")->check(CLI::PositiveNumber);
+  command->add_option("--layers", options->layers, "Only the first N layers")
+      ->check(
+          [](const std::string& word) {
+            return CLI::PositiveNumber(word).empty() ? "" : "is a number above 0, not '" + word + "'";
+          },
+          "");
   command->add_option("--seed", options->seed, "Of the weights")->required();
   command
       ->add_option(

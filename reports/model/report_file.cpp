@@ -130,6 +130,14 @@ Result<Report> read_report_alone(const std::string& path) {
 }
 
 Result<void> write_report(const Report& report, const std::string& path) {
+  // An option that lost its value (`--out a.cu`) must not cost a source, a trace or a program.
+  std::error_code ec;
+  if (path != "-" && std::filesystem::is_regular_file(path, ec)) {
+    std::ifstream there(path, std::ios::binary);
+    char first = 0;
+    if (there >> first && first != '{')
+      return Error{source_name(path) + ": is no report, and is not overwritten"};
+  }
   return write_text(to_json(report), path);
 }
 

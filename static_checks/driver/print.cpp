@@ -1,7 +1,9 @@
 #include "static_checks/driver/print.h"
 
+#include <algorithm>
 #include <string_view>
 
+#include "base/printable.h"
 #include "reports/model/names.h"
 
 namespace capgate::lint {
@@ -22,8 +24,8 @@ class Printer {
     size_t shown = 0;
     for (const reports::Reason& reason : report.reasons) {
       if (++shown > kShownReasons) continue;
-      text_ += paint("1;33", "not proven: ") + reason.text + "\n";
-      if (!reason.remedy.empty()) text_ += "  to do: " + reason.remedy + "\n";
+      text_ += paint("1;33", "not proven: ") + printable(reason.text) + "\n";
+      if (!reason.remedy.empty()) text_ += "  to do: " + printable(reason.remedy) + "\n";
     }
     if (shown > kShownReasons)
       text_ += "not proven: " + std::to_string(shown - kShownReasons) +
@@ -39,7 +41,7 @@ class Printer {
   }
 
   std::string place(const std::string& file, int line, int column) const {
-    std::string words = file;
+    std::string words = printable(file);
     if (line > 0) words += ":" + std::to_string(line);
     if (line > 0 && column > 0) words += ":" + std::to_string(column);
     return paint("1", words + ":");
@@ -50,14 +52,15 @@ class Printer {
     const char* code = error ? "1;31" : violation.severity == Severity::warning ? "1;35" : "1;36";
     const reports::Location& at = violation.location;
     text_ += place(at.file, at.line, at.column.value_or(0)) + " " +
-             paint(code, std::string(reports::name(violation.severity)) + ":") + " " + violation.message +
-             " [" + violation.rule + "]\n";
+             paint(code, std::string(reports::name(violation.severity)) + ":") + " " +
+             printable(violation.message) + " [" + violation.rule + "]\n";
     source_line(violation);
     for (const reports::FlowStep& step : violation.flow)
-      text_ += place(step.file, step.line, 0) + " " + paint("1;36", "note:") + " " + step.message + "\n";
+      text_ += place(step.file, step.line, 0) + " " + paint("1;36", "note:") + " " + printable(step.message) +
+               "\n";
     if (!violation.hint.empty() && violation.severity != Severity::note)
       text_ += place(at.file, at.line, at.column.value_or(0)) + " " + paint("1;36", "note:") +
-               " to do: " + violation.hint + "\n";
+               " to do: " + printable(violation.hint) + "\n";
   }
 
   // As gcc shows it: the number, the line, and a mark below the column.
@@ -66,13 +69,19 @@ class Printer {
       if (line.line != violation.location.line) continue;
       const std::string number = std::to_string(line.line);
       const std::string margin(number.size() < 5 ? 5 - number.size() : 0, ' ');
-      text_ += margin + number + " | " + line.text + "\n";
+      text_ += margin + number + " | " + printable(line.text) + "\n";
       const auto column = static_cast<size_t>(violation.location.column.value_or(0));
       if (column == 0 || column > line.text.size() + 1) return;
       text_ += std::string(margin.size() + number.size(), ' ') + " | ";
-      for (size_t i = 0; i + 1 < column; ++i) text_ += line.text[i] == '\t' ? '\t' : ' ';
+      text_ += std::string(characters(printable(std::string_view(line.text).substr(0, column - 1))), ' ');
       text_ += paint("1;32", "^") + "\n";
     }
+  }
+
+  // Of UTF-8 text.
+  static size_t characters(std::string_view text) {
+    return static_cast<size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
   }
 
   static std::string count(uint64_t number, const char* word) {

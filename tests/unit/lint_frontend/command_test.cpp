@@ -1,5 +1,6 @@
 // The command as people and CI use it: exit codes, what goes to which stream, both folder layouts.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -76,6 +77,35 @@ TEST_F(Command, TheReportOnStdoutIsAloneThere) {
   EXPECT_EQ(outcome.out.find("{"), 0U);
   EXPECT_NE(outcome.out.find("\"capgate-report/1\""), std::string::npos);
   EXPECT_NE(outcome.err.find("[host-sync]"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Command, ASourceIsNotOverwrittenByTheReport) {
+  w.write("a.cpp", faulty_);
+  const Outcome outcome = run("--out a.cpp a.cpp --");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("a.cpp: is no report, and is not overwritten"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(*read_file(w.path("a.cpp")), faulty_);
+}
+
+TEST_F(Command, ATableOfSourcesThatIsWrongIsToldByItsName) {
+  w.write("a.cpp", clean_);
+  for (const char* text :
+       {"", "[", "{}", "{\"functions\": 3}", "{\"functions\": [{\"name\": \"f\", \"is\": \"x\"}]}"}) {
+    w.write("table.json", text);
+    const Outcome outcome = run("--sources table.json a.cpp --");
+    EXPECT_EQ(outcome.exit_code, 2) << text << outcome.out;
+    EXPECT_EQ(outcome.err.rfind("capgate: table.json: ", 0), 0U) << text << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST_F(Command, NobodyIsWaitedForThatWritesADatabase) {
+  w.write("a.cpp", clean_);
+  ASSERT_EQ(mkfifo(w.path("compile_commands.json").c_str(), 0600), 0);
+  const Outcome outcome = run("-p compile_commands.json");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("compile_commands.json: not a regular file"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Command, WhatWasNotParsedIsInconclusive) {

@@ -30,8 +30,8 @@ reports::Report sample() {
 TEST(Print, GccFormThatEditorsJumpBy) {
   EXPECT_EQ(printed(sample(), false),
             "src/decode.cu:12:9: error: host control flow reads a device value [host-branch]\n"
-            "   12 | \tif (n > 0)\n"
-            "      | \t       ^\n"
+            "   12 |     if (n > 0)\n"
+            "      |            ^\n"
             "src/decode.cu:11: note: 'n' receives a device value\n"
             "src/decode.cu:12: note: the branch\n"
             "src/decode.cu:12:9: note: to do: keep the decision on the device\n"
@@ -43,6 +43,29 @@ TEST(Print, GccFormThatEditorsJumpBy) {
 TEST(Print, ColourOnlyWhenAsked) {
   EXPECT_EQ(printed(sample(), false).find('\x1b'), std::string::npos);
   EXPECT_NE(printed(sample(), true).find("\x1b[1;31m"), std::string::npos);
+}
+
+TEST(Print, NothingSteersTheTerminal) {
+  reports::Report report = sample();
+  const std::string hostile = "\x1b[2J\xc2\x9b\xe2\x80\xae";
+  reports::Violation& violation = report.violations.front();
+  violation.location.file += hostile;
+  violation.message += hostile;
+  violation.hint += hostile;
+  violation.flow.front().file += hostile;
+  violation.flow.front().message += hostile;
+  violation.source.back().text = "  /* \xc3\xa4\t" + hostile + " */ if (n > 0)";
+  violation.location.column = 18;
+  report.reasons.push_back({"a" + hostile, "b" + hostile});
+  const std::string text = printed(report, false);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
+  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+  // One column a character, four a tab.
+  EXPECT_NE(text.find("   12 |   /* \xc3\xa4    ?[2J?? */ if (n > 0)\n"
+                      "      |                 ^\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Print, ManyReasonsAreCounted) {

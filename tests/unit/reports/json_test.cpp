@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include <cmath>
+#include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "golden.h"
 #include "reports/model/report_file.h"
@@ -211,6 +211,21 @@ TEST(ReportFile, WritesWholeOrNotAtAll) {
             "/nonexistent.json: cannot be read: No such file or directory");
   EXPECT_EQ(read_report("/tmp").error(), "/tmp: is a directory, not a file");
   EXPECT_TRUE(write_report(clean_run(), "/dev/null").ok());
+}
+
+TEST(ReportFile, OverwritesReportsAndNothingElse) {
+  const std::string path = ::testing::TempDir() + "/there.json";
+  const auto put = [&](std::string_view text) { std::ofstream(path, std::ios::binary) << text; };
+  for (const std::string_view kept : {"int main() {}\n", "[]\n", "\x7f\x45LF"}) {
+    put(kept);
+    EXPECT_EQ(write_report(clean_run(), path).error(), path + ": is no report, and is not overwritten");
+    EXPECT_EQ(*read_text(path), kept);
+  }
+  for (const std::string_view replaced : {"", "\n", "{\"schema\": \"capgate-report/0\"}"}) {
+    put(replaced);
+    EXPECT_TRUE(write_report(clean_run(), path).ok()) << replaced;
+    EXPECT_EQ(*read_text(path), to_json(clean_run()));
+  }
 }
 
 }  // namespace
