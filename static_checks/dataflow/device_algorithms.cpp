@@ -1,7 +1,24 @@
 // Algorithms of thrust that run on the device.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "static_checks/dataflow/interpreter.h"
 
 namespace capgate::lint {
+
+namespace {
+
+// thrust::host and thrust::seq are policies of one of these systems; only CUDA's runs on the device.
+bool is_host_policy(std::string_view type) {
+  constexpr std::array<std::string_view, 6> kHost{
+      "host", "::cpp::", "::omp::", "::tbb::", "seq_t", "sequential::"};
+  return type.find("cuda") == std::string_view::npos &&
+         std::any_of(kHost.begin(), kHost.end(),
+                     [&](std::string_view one) { return type.find(one) != std::string_view::npos; });
+}
+
+}  // namespace
 
 // thrust: without an execution policy work goes to the legacy stream; with one the call still waits, except
 // under par_nosync.
@@ -10,12 +27,12 @@ Value Interpreter::device_algorithm(const Api& api, const Node* n, std::vector<A
   Value v;
   const Type* policy = a.empty() ? nullptr : value_type(a[0].node);
   const std::string spelled = policy ? policy->spelling : "";
-  const bool has_policy = spelled.find("execution_policy") != std::string::npos ||
-                          spelled.find("par_t") != std::string::npos ||
-                          spelled.find("par_nosync") != std::string::npos ||
-                          spelled.find("execute_on_stream") != std::string::npos ||
-                          spelled.find("execute_with_allocator") != std::string::npos;
-  bool on_device = spelled.find("host") == std::string::npos || !has_policy;
+  const bool has_policy =
+      spelled.find("execution_policy") != std::string::npos || spelled.find("par_t") != std::string::npos ||
+      spelled.find("par_nosync") != std::string::npos || spelled.find("seq_t") != std::string::npos ||
+      spelled.find("execute_on_stream") != std::string::npos ||
+      spelled.find("execute_with_allocator") != std::string::npos;
+  const bool on_device = !has_policy || !is_host_policy(spelled);
   bool device_range = has_policy;
   for (const Argument& one : a) {
     const Type* t = value_type(one.node);

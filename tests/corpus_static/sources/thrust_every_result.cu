@@ -104,12 +104,23 @@ CAPGATE_REGION void of_the_host(ints& d, thrust::host_vector<int>& h, cudaStream
   if (thrust::count(h.begin(), h.end(), 1) > 2) act();                              // CLEAN: host-branch, host-sync
   if (thrust::find(h.begin(), h.end(), 1) == h.end()) act();                        // CLEAN: host-branch, host-sync
   if (thrust::any_of(h.begin(), h.end(), positive())) act();                        // CLEAN: host-branch, host-sync
+  if (thrust::reduce(thrust::host, h.begin(), h.end())) act();                      // CLEAN: host-branch, host-sync
+  if (thrust::count(thrust::seq, h.begin(), h.end(), 1) > 2) act();                 // CLEAN: host-branch, host-sync
+  thrust::sort(thrust::host, h.begin(), h.end());                                   // CLEAN: host-sync, default-stream
   thrust::sort(h.begin(), h.end());                                                 // CLEAN: host-sync, default-stream
   if (d.size() > 3 || d.empty()) act();                                             // CLEAN: host-branch
   if (d.end() - d.begin() > 3) act();                                               // CLEAN: host-branch
   for (size_t i = 0; i < d.size(); ++i) act();                                      // CLEAN: device-sized
   thrust::sort(thrust::cuda::par_nosync.on(s), d.begin(), d.end());                 // CLEAN: host-sync, default-stream
   thrust::fill(thrust::cuda::par_nosync.on(s), d.begin(), d.end(), 0);              // CLEAN: host-sync, default-stream
+}
+CAPGATE_REGION void pointers(int* h, int* pinned, ints& d, int n, cudaStream_t s) {
+  if (thrust::reduce(thrust::host, h, h + n)) act();                                // CLEAN: host-branch, host-sync
+  if (thrust::reduce(thrust::seq, h, h + n)) act();                                 // CLEAN: host-branch, host-sync
+  const auto sum = thrust::reduce(thrust::device, h, h + n);                        // EXPECT: host-sync
+  if (sum) act();                                                                   // EXPECT: host-branch
+  cudaMemcpyAsync(pinned, thrust::raw_pointer_cast(d.data()), 4, cudaMemcpyDeviceToHost, s);
+  if (thrust::reduce(thrust::host, pinned, pinned + n)) act();                      // EXPECT: host-branch
 }
 void outside(ints& d) {
   if (thrust::reduce(d.begin(), d.end())) act();                                    // CLEAN: host-branch, host-sync
