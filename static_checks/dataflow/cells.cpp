@@ -41,6 +41,22 @@ const Trace* Interpreter::content_of(const Value& value) {
   return nullptr;
 }
 
+const Trace* Interpreter::taint_of_any(PathId place) {
+  if (!paths_[place].summary) return nullptr;
+  for (PathId at = place; at; at = paths_[at].parent) {
+    const Step step = paths_[at].step;
+    if ((step != Step::element && step != Step::deref) || paths_[at].key != kAny || !paths_[at].parent)
+      continue;
+    const std::vector<PathId> known = paths_[paths_[at].parent].indexed;
+    for (const PathId one : known) {
+      if (paths_[one].step != step) continue;
+      const Cell* cell = s().find(paths_.rebase(place, at, one));
+      if (cell && cell->taint) return cell->taint;
+    }
+  }
+  return nullptr;
+}
+
 Memory Interpreter::memory_of(PathId path) {
   if (paths_[path].swallowed_pointer) return Memory::unknown;
   for (PathId at = path; at; at = paths_[at].parent) {
@@ -81,7 +97,7 @@ Value Interpreter::load(const std::vector<PathId>& at, const Type* type) {
   for (const PathId p : at) {
     const Cell c = s().read(paths_, p);
     Value one;
-    one.taint = c.taint;
+    one.taint = c.taint ? c.taint : taint_of_any(p);
     one.targets = c.targets;
     one.callable = c.callable;
     one.has_constant = c.has_constant;

@@ -95,6 +95,42 @@ void Interpreter::write_memory(PathId target, const Trace* taint, bool strong) {
   }
 }
 
+// The one element that `target` points to.
+void Interpreter::write_element(PathId target, const Trace* taint, bool strong) {
+  const Memory memory = memory_of(target);
+  if (paths_[target].summary) strong = false;
+  if (strong) s().erase_below(paths_, target, true);
+  Cell& c = s().at(target);
+  if (strong || taint) {
+    c.taint = taint;
+    c.deep = taint != nullptr;
+    c.has_constant = false;
+    c.tag = Tag::none;
+  }
+  if (!(paths_[paths_[target].root].step == Step::variable && memory == Memory::stack)) c.memory = memory;
+}
+
+// Whether a copy of a known size ends within the element that it begins at.
+bool Interpreter::fits_an_element(PathId target, const Argument* pointer, const Api& api,
+                                  const std::vector<Argument>& a) {
+  const Paths::Info& at = paths_[target];
+  const Argument* bytes = at_position(a, api.bytes);
+  if ((at.step != Step::element && at.step != Step::deref) || at.key == kAny || !at.parent || !pointer ||
+      !bytes || !bytes->value.has_constant || api.rows >= 0)
+    return false;
+  const auto holds = [&](const Type* type) {
+    return type && (type->shape == Shape::pointer || type->shape == Shape::array) && type->inner &&
+           bytes->value.constant <= type->inner->size;
+  };
+  if (!pointer->node || !holds(value_type(pointer->node))) return false;
+  // An array's own elements may be smaller than those of the pointer into it.
+  const Paths::Info& base = paths_[at.parent];
+  if (base.step != Step::variable || base.key == 0) return true;
+  const Type* type = program_.variables[base.key - 1].type;
+  if (!type || (type->shape != Shape::array && type->shape != Shape::pointer)) return true;
+  return holds(type);
+}
+
 // What the named fields of a parameter object point to, or of all objects of the array that it is in.
 std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
                                                const std::vector<std::string>& fields, bool of_all) {
@@ -183,6 +219,12 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   if (api.is == Is::copy_node) return;
 
   const bool strong = dst.size() == 1;
+  const auto write = [&](PathId p, const Trace* taint) {
+    if (fits_an_element(p, dst_argument, api, a))
+      write_element(p, taint, strong);
+    else
+      write_memory(p, taint, strong);
+  };
   const auto device_value = [&](const std::string& where) {
     return traces_.source(n,
                           (where.empty() ? std::string("the host") : "'" + where + "'") +
@@ -203,7 +245,7 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
       for (const PathId p : dst) {
         const Memory m = memory_of(p);
         if (m == Memory::device || (kind == kDeviceToDevice && m != Memory::managed)) continue;
-        write_memory(p, device_value(where), strong);
+        write(p, device_value(where));
       }
       break;
     case kHostToDevice:
@@ -223,7 +265,7 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
         const Memory m = memory_of(p);
         if (m == Memory::device) continue;
         if (kind == kHostToHost || m == Memory::managed)
-          write_memory(p, taint ? traces_.step(taint, n, "copied by " + event.callee) : nullptr, strong);
+          write(p, taint ? traces_.step(taint, n, "copied by " + event.callee) : nullptr);
       }
       break;
     }

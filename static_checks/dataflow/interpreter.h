@@ -151,6 +151,7 @@ class Interpreter {
   Value branch(const Node* condition, State& yes, State& no);
   const Trace* taint_of(const Value& value);
   const Trace* content_of(const Value& value);  // what it points to
+  const Trace* taint_of_any(PathId place);      // of the elements that an unknown index may mean
   std::vector<PathId> targets(const Value& value) const { return target_sets_[value.targets]; }
   Value join_values(const Value& a, const Value& b);
   Memory memory_of(PathId path);
@@ -229,6 +230,9 @@ class Interpreter {
   bool writes_through(Function& function, size_t param, int depth = 0);
   bool may_write(const Node* n, const Variable* pointer, int depth);
   void write_memory(PathId target, const Trace* taint, bool strong);
+  void write_element(PathId target, const Trace* taint, bool strong);
+  bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
+                       const std::vector<Argument>& a);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
   void push_range(const Node* name, const Node* at);

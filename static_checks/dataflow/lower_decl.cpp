@@ -133,6 +133,8 @@ const Type* Lowering::Impl::type_of(CXType given) {
         made.shape = Shape::scalar;
       break;
   }
+  if (made.shape != Shape::other && made.shape != Shape::reference && made.shape != Shape::array)
+    if (const long long size = clang_Type_getSizeOf(type); size > 0) made.size = size;
   return &made;
 }
 

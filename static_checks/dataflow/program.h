@@ -28,6 +28,7 @@ struct Type {
   const Type* inner = nullptr;  // pointee, referred type or element
   Record* record = nullptr;
   std::string spelling;  // canonical
+  int64_t size = 0;      // in bytes; 0: not known, or an array's
 };
 
 struct Variable {

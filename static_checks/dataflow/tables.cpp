@@ -90,6 +90,7 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
   const std::pair<const char*, int*> positions[] = {{"dst", &api.dst},
                                                     {"src", &api.src},
                                                     {"bytes", &api.bytes},
+                                                    {"rows", &api.rows},
                                                     {"kind", &api.kind},
                                                     {"stream", &api.stream},
                                                     {"ptr", &api.ptr},

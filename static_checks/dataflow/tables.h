@@ -72,8 +72,8 @@ struct Api {
   Is is = Is::host_known;
   Direction direction = Direction::by_kind;
   Memory memory = Memory::unknown;
-  int dst = -1, src = -1, bytes = -1, kind = -1, stream = -1, ptr = -1, handle = -1, parameters = -1,
-      function = -1, arrays = -1, arguments = -1, rule_argument = -1, reason_argument = -1;
+  int dst = -1, src = -1, bytes = -1, rows = -1, kind = -1, stream = -1, ptr = -1, handle = -1,
+      parameters = -1, function = -1, arrays = -1, arguments = -1, rule_argument = -1, reason_argument = -1;
   std::vector<int> out, grid;
   std::vector<std::string> dst_fields, src_fields;
   std::string kind_field;

@@ -1,5 +1,6 @@
 // What stands next to a device value and is none of it: other cells, other paths, other lives of a name.
 #include <capgate/capgate.h>
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -39,6 +40,52 @@ CAPGATE_REGION void elements(std::vector<int*>& pinned, std::vector<int>& length
   if (pinned[i] == nullptr) act();               // CLEAN: host-branch
   if (pinned.size() != lengths.size()) act();    // CLEAN: host-branch
   if (i + 1 < lengths.size()) act();             // CLEAN: host-branch
+}
+
+// A copy that is known to end within an element leaves the others the host's.
+CAPGATE_REGION void neighbours(int* flags, const int* d, cudaStream_t s) {
+  cudaMemcpyAsync(flags, d, sizeof *flags, cudaMemcpyDeviceToHost, s);
+  if (flags[1]) act();                           // CLEAN: host-branch
+  if (flags[0]) act();                           // EXPECT: host-branch
+}
+CAPGATE_REGION void neighbours_of_the_second(int* flags, const int* d, size_t i, cudaStream_t s) {
+  cudaMemcpyAsync(&flags[1], d, 4, cudaMemcpyDeviceToHost, s);
+  if (flags[0]) act();                           // CLEAN: host-branch
+  if (flags[2]) act();                           // CLEAN: host-branch
+  if (flags[1]) act();                           // EXPECT: host-branch
+  if (flags[i]) act();                           // EXPECT: host-branch
+}
+CAPGATE_REGION void of_an_array(int* flags, CUarray array, CUstream s) {
+  cuMemcpyAtoHAsync(&flags[1], array, 0, 4, s);
+  if (flags[2]) act();                           // CLEAN: host-branch
+  if (flags[1]) act();                           // EXPECT: host-branch
+}
+static bool second(const int* flags) {
+  return flags[1] != 0;
+}
+static bool any(const int* flags, int n) {
+  for (int i = 0; i < n; ++i)
+    if (flags[i]) return true;                   // EXPECT: host-branch
+  return false;
+}
+CAPGATE_REGION void handed_on(int* flags, const int* d, int n, cudaStream_t s) {
+  cudaMemcpyAsync(flags, d, sizeof(int), cudaMemcpyDeviceToHost, s);
+  if (second(flags)) act();                      // CLEAN: host-branch
+  if (any(flags, n)) act();                      // CLEAN: host-sync
+}
+CAPGATE_REGION void several(int* flags, int* more, const int* d, size_t bytes, cudaStream_t s) {
+  cudaMemcpyAsync(flags, d, 2 * sizeof(int), cudaMemcpyDeviceToHost, s);
+  if (flags[1]) act();                           // EXPECT: host-branch
+  cudaMemcpyAsync(more, d, bytes, cudaMemcpyDeviceToHost, s);
+  if (more[1]) act();                            // EXPECT: host-branch
+}
+CAPGATE_REGION void rows_of_one(int* column, const int* d, int n, cudaStream_t s) {
+  cudaMemcpy2DAsync(column, 4, d, 64, 4, n, cudaMemcpyDeviceToHost, s);
+  if (column[1]) act();                          // EXPECT: host-branch
+}
+CAPGATE_REGION void in_bytes(char* text, const int* d, cudaStream_t s) {
+  cudaMemcpyAsync(text, d, 4, cudaMemcpyDeviceToHost, s);
+  if (text[3]) act();                            // EXPECT: host-branch
 }
 
 CAPGATE_REGION void tuples(int* pinned, const int* d, int rows, cudaStream_t s) {
