@@ -2,6 +2,7 @@
 #include <capgate/capgate.h>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <memory>
@@ -35,6 +36,19 @@ CAPGATE_REGION void by_new(float* d, cudaStream_t s) {
   float* made = new float[4]();
   cudaMemcpyAsync(d, made, 16, cudaMemcpyHostToDevice, s);  // EXPECT: pageable-copy
   delete[] made;
+}
+CAPGATE_REGION void of_a_file(float* d, int file, size_t bytes, cudaStream_t s) {
+  void* weights = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  cudaMemcpyAsync(d, weights, 64, cudaMemcpyHostToDevice, s);  // EXPECT: pageable-copy
+}
+void registered(float* d, int file, size_t bytes, cudaStream_t s) {
+  void* weights = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (weights == MAP_FAILED) return;
+  cudaHostRegister(weights, bytes, cudaHostRegisterReadOnly);
+  cudaGraph_t g;
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+  cudaMemcpyAsync(d, weights, 64, cudaMemcpyHostToDevice, s);  // CLEAN: pageable-copy
+  cudaStreamEndCapture(s, &g);
 }
 
 // Pinned, and found again through what holds it.
