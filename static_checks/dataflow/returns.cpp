@@ -40,6 +40,9 @@ bool Interpreter::leaves_open_on_failure() const {
   const Shape shape = type ? type->shape : Shape::other;
   if ((shape == Shape::boolean || shape == Shape::pointer) && frame.with_region.only_true()) return false;
   if (shape == Shape::enumeration && frame.with_region.only_false()) return false;
+  // Zero with the region open and zero without: that is no failure.
+  if (shape == Shape::scalar && frame.with_region.only_false() && frame.without_region.only_false())
+    return false;
   return !frame.last_is_open;
 }
 

@@ -184,3 +184,28 @@ void perhaps(cudaStream_t stream, bool wanted) {
   if (wanted) cudaStreamEndCapture(stream, &graph);
   cudaStreamSynchronize(stream);  // CLEAN: host-sync
 }
+// Zero with the capture open is what it returns without one, too: no failure.
+int shortened(cudaStream_t stream, int n) {
+  cudaGraph_t graph;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  if (n == 0) return 0;
+  cudaStreamEndCapture(stream, &graph);
+  return 0;
+}
+int short_of_an_end(cudaStream_t stream, int n) {
+  if (shortened(stream, n)) return 1;
+  cudaStreamSynchronize(stream);  // EXPECT: host-sync
+  return 0;
+}
+int failed(cudaStream_t stream) {
+  cudaGraph_t graph;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  if (!ready(stream)) return 1;
+  cudaStreamEndCapture(stream, &graph);
+  return 0;
+}
+int gone_on(cudaStream_t stream) {
+  if (failed(stream)) return 1;
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
+  return 0;
+}
