@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +33,6 @@
 
 namespace capgate::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kSealedFile = "trace.cgtrace";
 
@@ -130,10 +127,8 @@ int audit(const AuditOptions& options) {
   auto plan = plan_audit(options);
   if (!plan) return refuse(plan.error());
   if (const auto writable = check_writable(options.out); !writable) return refuse(writable.error());
-  std::error_code failed;
-  if (fs::equivalent(options.out, program->path, failed) && !failed) {
-    return refuse(
-        fmt::format("--out {}: is the program itself, which would be lost; name another file", options.out));
+  if (const auto allowed = reports::may_become_report(options.out); !allowed) {
+    return refuse(fmt::format("--out {}", allowed.error()));
   }
   const auto library = find_preload_library();
   if (!library) return refuse(library.error());

@@ -129,15 +129,19 @@ Result<Report> read_report_alone(const std::string& path) {
   return from_json(*text, source_name(path));
 }
 
-Result<void> write_report(const Report& report, const std::string& path) {
+Result<void> may_become_report(const std::string& path) {
   // An option that lost its value (`--out a.cu`) must not cost a source, a trace or a program.
   std::error_code ec;
-  if (path != "-" && std::filesystem::is_regular_file(path, ec)) {
-    std::ifstream there(path, std::ios::binary);
-    char first = 0;
-    if (there >> first && first != '{')
-      return Error{source_name(path) + ": is no report, and is not overwritten"};
-  }
+  if (path == "-" || !std::filesystem::is_regular_file(path, ec)) return {};
+  std::ifstream there(path, std::ios::binary);
+  char first = 0;
+  if (there >> first && first != '{')
+    return Error{source_name(path) + ": is no report, and is not overwritten"};
+  return {};
+}
+
+Result<void> write_report(const Report& report, const std::string& path) {
+  if (auto allowed = may_become_report(path); !allowed) return allowed;
   return write_text(to_json(report), path);
 }
 

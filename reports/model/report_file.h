@@ -22,6 +22,9 @@ Result<Report> read_report_alone(const std::string& path);
 // A reader sees the old file or the new one, never half of one. "-" writes to standard output.
 Result<void> write_report(const Report& report, const std::string& path);
 
+// Whether write_report would take the path: a file that is there and is no report is not overwritten.
+Result<void> may_become_report(const std::string& path);
+
 // True for what cannot be replaced by renaming another file over it and is written where it lies:
 // /dev/stdout, a pipe.
 bool written_in_place(const std::string& path);

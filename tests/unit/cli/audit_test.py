@@ -279,12 +279,18 @@ class WhereThingsGo(Audit):
 
     def test_a_link_a_pipe_and_a_device_take_the_report(self):
         (self.work / "latest.json").symlink_to("real.json")
-        (self.work / "real.json").write_text("old")
+        (self.work / "real.json").write_text("{}")
         self.assertEqual(self.audit("--out", "latest.json", "--", "true").returncode, 2)
         self.assertTrue((self.work / "latest.json").is_symlink())
         self.assertEqual(json.loads((self.work / "real.json").read_text())["verdict"], "inconclusive")
         done = self.audit("--out", "/dev/stdout", "--", "true")
         self.assertEqual(json.loads(done.stdout)["verdict"], "inconclusive", done.stderr)
+
+    def test_what_is_no_report_is_not_overwritten_and_the_program_does_not_run(self):
+        (self.work / "model.py").write_text("print()\n")
+        self.assertIn("is no report", self.refused(self.audit("--out", "model.py", "--", "touch", "ran")))
+        self.assertEqual((self.work / "model.py").read_text(), "print()\n")
+        self.assertFalse((self.work / "ran").exists())
 
     def test_a_full_disk_loses_nothing(self):
         done = self.audit("--out", "/dev/full", "--", "true")
@@ -381,7 +387,7 @@ class WhereThingsGo(Audit):
         trace = self.work / "t/trace.cgtrace"
         before = trace.read_bytes()
         for out in ("step.sh", "link.json"):
-            self.assertIn("is the program itself", self.refused(self.audit("--out", out, "--", "./step.sh")))
+            self.assertIn("is no report", self.refused(self.audit("--out", out, "--", "./step.sh")))
         self.assertEqual(script.read_text(), "#!/bin/sh\nexit 0\n")
         done = subprocess.run(
             [CAPGATE, "analyze", str(trace), "--out", "t/trace.cgtrace"], cwd=self.work, capture_output=True, text=True
