@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
 #include "kernels/shared_memory.h"
@@ -21,6 +22,7 @@ int shared_bytes(int dim, int keys) {
 }
 
 __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a, int most) {
+  follow_previous();
   extern __shared__ float shared[];
   __shared__ float scratch[32];
   __shared__ int chosen_count;
@@ -102,7 +104,7 @@ cudaError_t prepare_attention(int dim, int most_keys) {
 
 void attend(cudaStream_t stream, const Attention& args, int batch) {
   const int keys = most_keys(args);
-  attend_kernel<<<dim3(args.heads, batch), kThreads, shared_bytes(args.dim, keys), stream>>>(args, keys);
+  launch(stream, attend_kernel, dim3(args.heads, batch), kThreads, shared_bytes(args.dim, keys), args, keys);
 }
 
 }  // namespace dsv4::kernels

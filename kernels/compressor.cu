@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
 
@@ -19,6 +20,7 @@ struct Pair {
 // A block is one row of the batch, for one of the two; a thread keeps to its channels, so that it reads back
 // only what it wrote.
 __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constant__ Pair pair) {
+  follow_previous();
   const Compressor& c = pair.of[blockIdx.y];
   extern __shared__ float entry[];  // [dim]
   __shared__ float scratch[32];
@@ -72,11 +74,12 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
 }  // namespace
 
 void compress(cudaStream_t stream, const Compressor& args, int batch) {
-  compress_kernel<<<batch, kThreads, args.dim * sizeof(float), stream>>>({{args, args}});
+  launch(stream, compress_kernel, batch, kThreads, args.dim * sizeof(float), Pair{{args, args}});
 }
 
 void compress(cudaStream_t stream, const Compressor& a, const Compressor& b, int batch) {
-  compress_kernel<<<dim3(batch, 2), kThreads, std::max(a.dim, b.dim) * sizeof(float), stream>>>({{a, b}});
+  launch(stream, compress_kernel, dim3(batch, 2), kThreads, std::max(a.dim, b.dim) * sizeof(float),
+         Pair{{a, b}});
 }
 
 }  // namespace dsv4::kernels

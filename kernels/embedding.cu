@@ -1,11 +1,13 @@
 #include "kernels/embedding.h"
 
 #include "kernels/dequantise.cuh"
+#include "kernels/launch.h"
 
 namespace dsv4::kernels {
 namespace {
 
 __global__ void embed_kernel(const Matrix table, const int* ids, float* streams, int n) {
+  follow_previous();
   const int d = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
   if (d >= table.cols) return;
   const float v = value_at(table, ids[b], d);
@@ -15,7 +17,7 @@ __global__ void embed_kernel(const Matrix table, const int* ids, float* streams,
 }  // namespace
 
 void embed(cudaStream_t stream, const Matrix& table, const int* ids, float* streams, int n, int batch) {
-  embed_kernel<<<dim3((table.cols + 255) / 256, batch), 256, 0, stream>>>(table, ids, streams, n);
+  launch(stream, embed_kernel, dim3((table.cols + 255) / 256, batch), 256, 0, table, ids, streams, n);
 }
 
 }  // namespace dsv4::kernels

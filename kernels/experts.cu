@@ -1,6 +1,7 @@
 #include "kernels/experts.h"
 
 #include "kernels/dequantise.cuh"
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 
 namespace dsv4::kernels {
@@ -23,6 +24,7 @@ struct Chunked {
 // A warp is one output row of one slot.
 __global__ void __launch_bounds__(32 * kWarps)
     up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked) {
+  follow_previous();
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   if (row >= a.w1.first.rows) return;
@@ -43,6 +45,7 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 __global__ void __launch_bounds__(32 * kWarps)
     down_kernel(const __grid_constant__ ExpertsDown a, bool chunked, bool shared_chunked) {
+  follow_previous();
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   if (row >= a.w2.first.rows) return;
@@ -65,14 +68,15 @@ int tiles(int rows) {
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch) {
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
   const dim3 grid(tiles(w1.rows), args.slots + (args.shared_w1.data != nullptr ? 1 : 0), batch);
-  up_kernel<<<grid, 32 * kWarps, 0, stream>>>(
-      args, {whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1), whole_chunks(args.shared_w3)});
+  launch(stream, up_kernel, grid, 32 * kWarps, 0, args,
+         Chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),
+                 whole_chunks(args.shared_w3)});
 }
 
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
   const dim3 grid(tiles(w2.rows), args.slots + (args.shared_w2.data != nullptr ? 1 : 0), batch);
-  down_kernel<<<grid, 32 * kWarps, 0, stream>>>(args, whole_chunks(w2), whole_chunks(args.shared_w2));
+  launch(stream, down_kernel, grid, 32 * kWarps, 0, args, whole_chunks(w2), whole_chunks(args.shared_w2));
 }
 
 }  // namespace dsv4::kernels

@@ -1,6 +1,7 @@
 #include "kernels/gemv.h"
 
 #include "kernels/dequantise.cuh"
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 
 namespace dsv4::kernels {
@@ -19,6 +20,7 @@ struct Plan {
 // A block takes kWarps / warps_per_row rows of one task for NB rows of the batch.
 template <int NB>
 __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant__ Plan plan) {
+  follow_previous();
   __shared__ float part[kWarps][NB];
   int t = 0;
   while (t + 1 < plan.count && static_cast<int>(blockIdx.x) >= plan.first_block[t + 1]) ++t;
@@ -60,9 +62,9 @@ int warps_per_row(const Matrix& w) {
 }
 
 template <int NB>
-void launch(cudaStream_t stream, const Plan& plan, int blocks) {
+void launch_rows(cudaStream_t stream, const Plan& plan, int blocks) {
   const dim3 grid(blocks, (plan.batch + NB - 1) / NB);
-  gemv_kernel<NB><<<grid, 32 * kWarps, 0, stream>>>(plan);
+  launch(stream, gemv_kernel<NB>, grid, 32 * kWarps, 0, plan);
 }
 
 }  // namespace
@@ -82,13 +84,13 @@ void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
   plan.count = tasks.count;
   plan.batch = batch;
   if (batch == 1)
-    launch<1>(stream, plan, blocks);
+    launch_rows<1>(stream, plan, blocks);
   else if (batch == 2)
-    launch<2>(stream, plan, blocks);
+    launch_rows<2>(stream, plan, blocks);
   else if (batch <= 4)
-    launch<4>(stream, plan, blocks);
+    launch_rows<4>(stream, plan, blocks);
   else
-    launch<8>(stream, plan, blocks);
+    launch_rows<8>(stream, plan, blocks);
 }
 
 }  // namespace dsv4::kernels

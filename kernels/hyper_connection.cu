@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "kernels/hyper_connection.h"
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 
 namespace dsv4::kernels {
@@ -144,6 +145,7 @@ __device__ float collapse(const float* streams, const float* pre, int n, int d, 
 // Two blocks a row: the second makes post and comb, which takes as long as all the rest, beside it.
 template <int W>
 __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSite s) {
+  follow_previous();
   __shared__ float scratch[32], pre[kMostStreams], comb[kMostStreams * kMostStreams];
   __shared__ Mixer mixer;
   const int b = blockIdx.x, n = s.n, size = s.n * s.d;
@@ -201,6 +203,7 @@ struct Summed {
 template <int N, class Value>
 __global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb, int n,
                               int d) {
+  follow_previous();
   const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
   if (i >= d) return;
   float* column = streams + static_cast<std::int64_t>(b) * n * d + i;
@@ -222,9 +225,9 @@ void expand(cudaStream_t stream, float* streams, const Value& y, const float* po
             int d, int batch) {
   const dim3 grid((d + 127) / 128, batch);
   if (n <= 4)
-    expand_kernel<4><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
+    launch(stream, expand_kernel<4, Value>, grid, 128, 0, streams, y, post, comb, n, d);
   else
-    expand_kernel<kMostStreams><<<grid, 128, 0, stream>>>(streams, y, post, comb, n, d);
+    launch(stream, expand_kernel<kMostStreams, Value>, grid, 128, 0, streams, y, post, comb, n, d);
 }
 
 }  // namespace
@@ -232,9 +235,9 @@ void expand(cudaStream_t stream, float* streams, const Value& y, const float* po
 void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site, int batch) {
   const dim3 grid(batch, site.post == nullptr ? 1 : 2);
   if (site.d % 4 == 0)
-    site_kernel<4><<<grid, kThreads, 0, stream>>>(site);
+    launch(stream, site_kernel<4>, grid, kThreads, 0, site);
   else
-    site_kernel<1><<<grid, kThreads, 0, stream>>>(site);
+    launch(stream, site_kernel<1>, grid, kThreads, 0, site);
 }
 
 void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/shared_memory.h"
 #include "kernels/top_k.cuh"
@@ -16,6 +17,7 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 // A warp takes an entry, a lane every 32nd head. The query lies in shared memory, a float of padding a head
 // against bank conflicts.
 __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScores a) {
+  follow_previous();
   extern __shared__ float query[];
   const int b = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int closed = min((a.positions[b] + 1) / a.ratio, a.max_entries), pitch = a.dim + 1;
@@ -50,6 +52,7 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
 __global__ void __launch_bounds__(kThreads)
     choose_kernel(const float* all_scores, int max_entries, int ratio, const int* positions, int k,
                   int* all_chosen, ForcedChoice forced) {
+  follow_previous();
   __shared__ TopKScratch scratch;
   const int b = blockIdx.x, closed = min((positions[b] + 1) / ratio, max_entries);
   int* chosen = all_chosen + static_cast<std::int64_t>(b) * k;
@@ -70,13 +73,13 @@ cudaError_t prepare_index_scores(int heads, int dim) {
 
 void index_scores(cudaStream_t stream, const IndexScores& args, int batch) {
   const int blocks = std::min((args.max_entries + kWarps - 1) / kWarps, 264);
-  index_scores_kernel<<<dim3(blocks, batch), kThreads, args.heads*(args.dim + 1) * sizeof(float), stream>>>(
-      args);
+  launch(stream, index_scores_kernel, dim3(blocks, batch), kThreads,
+         args.heads * (args.dim + 1) * sizeof(float), args);
 }
 
 void choose_entries(cudaStream_t stream, const float* scores, int max_entries, int ratio,
                     const int* positions, int k, int* chosen, ForcedChoice forced, int batch) {
-  choose_kernel<<<batch, kThreads, 0, stream>>>(scores, max_entries, ratio, positions, k, chosen, forced);
+  launch(stream, choose_kernel, batch, kThreads, 0, scores, max_entries, ratio, positions, k, chosen, forced);
 }
 
 }  // namespace dsv4::kernels

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/weights/generator.h"
+#include "kernels/launch.h"
 #include "kernels/top_k.cuh"
 
 namespace dsv4::kernels {
@@ -34,6 +35,7 @@ __device__ double gumbel(std::uint64_t key, std::uint64_t index) {
 }
 
 __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a) {
+  follow_previous();
   __shared__ TopKScratch scratch;
   __shared__ Best warps[kThreads / 32];
   const int b = blockIdx.x, position = a.positions[b];
@@ -70,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
 }  // namespace
 
 void next_token(cudaStream_t stream, const NextToken& args, int batch) {
-  next_token_kernel<<<batch, kThreads, 0, stream>>>(args);
+  launch(stream, next_token_kernel, batch, kThreads, 0, args);
 }
 
 }  // namespace dsv4::kernels

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
 
@@ -12,6 +13,7 @@ constexpr int kThreads = 128;
 
 // A block is one head of one task.
 __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_constant__ NormRopes tasks) {
+  follow_previous();
   __shared__ float scratch[32];
   int head = blockIdx.x, t = 0;
   while (t + 1 < tasks.count && head >= tasks.task[t].heads) head -= tasks.task[t++].heads;
@@ -49,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_consta
 void norm_rope(cudaStream_t stream, const NormRopes& tasks, int batch) {
   int heads = 0;
   for (int t = 0; t < tasks.count; ++t) heads += tasks.task[t].heads;
-  norm_rope_kernel<<<dim3(heads, batch), kThreads, 0, stream>>>(tasks);
+  launch(stream, norm_rope_kernel, dim3(heads, batch), kThreads, 0, tasks);
 }
 
 void norm_rope(cudaStream_t stream, const NormRope& args, int batch) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/launch.h"
 #include "kernels/top_k.cuh"
 
 namespace dsv4::kernels {
@@ -10,6 +11,7 @@ namespace {
 constexpr int kThreads = 256;
 
 __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
+  follow_previous();
   __shared__ TopKScratch scratch;
   const int b = blockIdx.x;
   const std::int64_t at = static_cast<std::int64_t>(b) * r.experts;
@@ -40,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
 }  // namespace
 
 void route(cudaStream_t stream, const Router& args, int batch) {
-  route_kernel<<<batch, kThreads, 0, stream>>>(args);
+  launch(stream, route_kernel, batch, kThreads, 0, args);
 }
 
 }  // namespace dsv4::kernels

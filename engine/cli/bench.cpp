@@ -16,6 +16,7 @@
 #include "engine/cli/model_source.h"
 #include "engine/cuda/decode_loop.h"
 #include "engine/cuda/status.h"
+#include "kernels/launch.h"
 #include "kernels/read_bandwidth.h"
 
 namespace dsv4::cli {
@@ -29,6 +30,7 @@ struct Options {
   ModelSource source;
   std::string gate, mode;
   int tokens = 64, context = 16, rows = 1;
+  bool overlap = true;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -93,6 +95,7 @@ double launch_time(cuda::Engine& engine, const cuda::StepGraphs& graphs, int buc
 }
 
 Result<void> bench(const Options& options) {
+  kernels::set_overlap(options.overlap);
   cuda::EngineOptions size;
   size.rows = options.rows;
   size.prompt_capacity = options.context;
@@ -155,6 +158,8 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->add_option("--mode", options->mode,
                    "eager, full or both (default: both with --gate, else eager); full needs --gate")
       ->check(CLI::IsMember({"eager", "full", "both"}));
+  command->add_flag("--overlap,!--no-overlap", options->overlap,
+                    "Whether a kernel is placed while the one before it drains (default: yes)");
   command->add_option("--tokens", options->tokens, "New tokens (default 64)")->check(CLI::Range(2, 1 << 20));
   command->add_option("--context", options->context, "Tokens before them (default 16)")
       ->check(CLI::Range(1, 1 << 20));
