@@ -54,6 +54,7 @@ Judge::Judge(const seal::SealedTrace& trace, const seal::Process& process, const
       places_(places),
       settings_(settings),
       findings_(findings) {
+  device_refusals = refused_for_their_device(process.trace);
   pair_copies_with_waits();
 }
 

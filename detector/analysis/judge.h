@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "detector/analysis/device_refusals.h"
 #include "detector/analysis/places.h"
 #include "detector/analysis/timeline.h"
 #include "reports/model/report.h"
@@ -93,6 +94,7 @@ class Judge {
 
   // Copies that a wait at the same line belongs to: copy -> wait, wait -> copy.
   std::map<size_t, size_t> copy_of_wait, wait_of_copy;
+  std::map<size_t, DeviceRefusal> device_refusals;  // by call
 
  private:
   void pair_copies_with_waits();

@@ -1,5 +1,7 @@
 #include "detector/analysis/results.h"
 
+#include "detector/trace/format.h"
+
 namespace capgate::analysis {
 namespace {
 

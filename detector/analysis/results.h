@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "detector/trace/format.h"
-
 namespace capgate::analysis {
 
 enum CaptureError : int32_t {
@@ -26,12 +24,6 @@ inline constexpr int32_t kNotReady = 600;
 // refusal.
 inline bool is_refusal(int32_t result) {
   return result >= 900 && result <= 908 && result != kCaptureInvalidated;
-}
-
-// CUDA refused the call because its stream belongs to another device than the one that is current.
-inline bool is_refused_for_its_device(const trace::CallRecord& call) {
-  return call.result == kInvalidHandle && call.device != trace::kNoDevice &&
-         call.stream_device != trace::kNoDevice && call.stream_device != call.device;
 }
 
 // "cudaErrorStreamCaptureUnsupported (900)"; "cudaSuccess"; "never returned".

@@ -13,7 +13,7 @@ using trace::Family;
 // Calls for which another rule has spoken when they were refused.
 bool has_own_rule(Judge& judge, size_t i, const Capture& capture) {
   const Call& call = judge.call(i);
-  if (is_work(static_cast<Family>(call.r.family)) && is_refused_for_its_device(call.r)) return true;
+  if (judge.device_refusals.contains(i)) return true;
   if (!is_refusal(call.r.result)) return false;
   if (capture.killer_is_foreign) return true;
   const bool legacy = call.r.flags & trace::kLegacyStream;

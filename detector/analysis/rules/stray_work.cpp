@@ -1,5 +1,6 @@
 // default-stream, escaped-work, wrong-device, empty-graph: work of a capturing thread that is not in its
-// graph. CUDA says nothing about any of them unless the capture's stream is a blocking one.
+// graph. CUDA says nothing about it unless the capture's stream is a blocking one, or what it was given is of
+// another device than its stream.
 #include <algorithm>
 
 #include "detector/analysis/judge.h"
@@ -14,11 +15,17 @@ using trace::Family;
 
 enum class Stray { no, legacy, other_stream, other_device, refused };
 
+struct Escaped {
+  size_t call = 0;
+  Stray stray = Stray::no;
+};
+
 int device_of(const Call& call) {
   return call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
 }
 
 Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
+  if (judge.device_refusals.contains(i)) return Stray::refused;
   const Call& call = judge.call(i);
   const auto family = static_cast<Family>(call.r.family);
   const bool legacy = (call.r.flags & trace::kLegacyStream) ||
@@ -27,7 +34,6 @@ Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
   const bool touches = is_work(family) || (legacy && is_refusal(call.r.result) &&
                                            (family == Family::event_record || family == Family::stream_wait));
   if (!touches || !(legacy || (call.r.flags & trace::kHasStreamArg))) return Stray::no;
-  if (is_refused_for_its_device(call.r)) return Stray::refused;
   if (judge.context(i).stream_capture != kNone) return Stray::no;
   if (call.r.result != 0 && call.r.result != trace::kPending && !(legacy && is_refusal(call.r.result)))
     return Stray::no;
@@ -69,7 +75,20 @@ std::string went_instead(Judge& judge, size_t i, const Capture& capture, Stray s
          " instead; the capture's stream is on device " + std::to_string(capture.device);
 }
 
-void report_stray(Judge& judge, size_t i, const Capture& capture, Stray stray) {
+std::string refusal_text(Judge& judge, size_t i) {
+  const DeviceRefusal& refusal = judge.device_refusals.at(i);
+  const bool event = judge.call(i).r.family == static_cast<uint16_t>(Family::event_record);
+  const std::string stream = std::to_string(refusal.stream_device);
+  return " was refused with " + result_text(judge.call(i).r.result) +
+         (event ? ": its event is" : ": its function is") +
+         (refusal.object_device == trace::kNoDevice ? " not of device " + stream + ", and its stream is"
+                                                    : " of device " + std::to_string(refusal.object_device) +
+                                                          ", and its stream of device " + stream) +
+         (event ? "; what waits for it does not wait for this" : "; it is not in the graph");
+}
+
+void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) {
+  const auto [i, stray] = escaped;
   Finding finding;
   finding.call = i;
   finding.capture = static_cast<int32_t>(capture.number);
@@ -91,24 +110,21 @@ void report_stray(Judge& judge, size_t i, const Capture& capture, Stray stray) {
                       judge.capture_name(capture) + " is on device " + std::to_string(capture.device) +
                       ": it ran once and is not in the graph";
   } else {
-    const auto& r = judge.call(i).r;
     finding.rule = "wrong-device";
-    finding.message = judge.killed(i) + what + " was refused with " + result_text(r.result) +
-                      ": its stream is on device " + std::to_string(r.stream_device) + ", and device " +
-                      std::to_string(r.device) + " was current; it is not in the graph";
-    finding.details["current device"] = std::to_string(r.device);
+    finding.message = judge.killed(i) + what + refusal_text(judge, i);
+    if (const int current = judge.call(i).r.device; current != trace::kNoDevice)
+      finding.details["current device"] = std::to_string(current);
   }
   judge.report(finding);
 }
 
 // Nothing at all of what the thread sent is in the graph: the capture is on the wrong stream or device, which
 // is one fault.
-void report_empty(Judge& judge, const Capture& capture,
-                  const std::vector<std::pair<size_t, Stray>>& escaped) {
+void report_empty(Judge& judge, const Capture& capture, const std::vector<Escaped>& escaped) {
   Finding finding;
   finding.rule = "empty-graph";
   finding.capture = static_cast<int32_t>(capture.number);
-  finding.call = escaped.empty() ? *capture.end : escaped.front().first;
+  finding.call = escaped.empty() ? *capture.end : escaped.front().call;
   if (escaped.empty()) {
     finding.severity = Severity::note;
     finding.message =
@@ -116,14 +132,14 @@ void report_empty(Judge& judge, const Capture& capture,
     finding.whole_process = true;
   } else {
     finding.severity = judge.window_severity(capture, Severity::error);
-    const auto [first, stray] = escaped.front();
+    const size_t first = escaped.front().call;
     finding.message = judge.capture_name(capture) + " is empty: " + work_text(judge, first) +
                       (escaped.size() > 1 ? " and " + std::to_string(escaped.size() - 1) + " more" : "") +
-                      went_instead(judge, first, capture, stray);
+                      went_instead(judge, first, capture, escaped.front().stray);
     for (size_t n = 0; n < escaped.size() && n < 8; ++n) {
-      const auto& at = judge.place(escaped[n].first).location;
+      const auto& at = judge.place(escaped[n].call).location;
       finding.details["outside " + std::to_string(n + 1)] =
-          work_text(judge, escaped[n].first) + " at " + at.file + ":" + std::to_string(at.line);
+          work_text(judge, escaped[n].call) + " at " + at.file + ":" + std::to_string(at.line);
     }
     finding.more_stacks.emplace_back("origin", capture.begin);
   }
@@ -133,19 +149,19 @@ void report_empty(Judge& judge, const Capture& capture,
 }  // namespace
 
 void judge_stray_work(Judge& judge) {
-  std::vector<std::vector<std::pair<size_t, Stray>>> strays(judge.timeline().captures.size());
+  std::vector<std::vector<Escaped>> strays(judge.timeline().captures.size());
   for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
     const Call& call = judge.call(i);
     const Capture* capture = judge.window(i);
     if (!capture || (call.r.flags & trace::kNested) || judge.is_relaxed_library(i)) continue;
     const Stray stray = stray_of(judge, i, *capture);
-    if (stray != Stray::no) strays[capture->number].emplace_back(i, stray);
+    if (stray != Stray::no) strays[capture->number].push_back({i, stray});
   }
   for (const auto& capture : judge.timeline().captures) {
     auto& found = strays[capture.number];
     if (capture.state == CaptureState::empty) {
-      const bool all_escaped = std::all_of(found.begin(), found.end(), [](const auto& stray) {
-        return stray.second == Stray::other_stream || stray.second == Stray::other_device;
+      const bool all_escaped = std::all_of(found.begin(), found.end(), [](const Escaped& stray) {
+        return stray.stray == Stray::other_stream || stray.stray == Stray::other_device;
       });
       // A synchronous copy is work too, and has its own rule.
       const bool copied = std::any_of(
@@ -160,7 +176,7 @@ void judge_stray_work(Judge& judge) {
         continue;
       }
     }
-    for (const auto& [i, stray] : found) report_stray(judge, i, capture, stray);
+    for (const auto& escaped : found) report_stray(judge, escaped, capture);
   }
 }
 

@@ -48,7 +48,13 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   const bool refused = is_refusal(call.r.result);
   const Severity accepted = judge.is_relaxed(i) ? Severity::note : Severity::warning;
   finding.severity = judge.window_severity(capture, refused ? Severity::error : accepted);
-  finding.message = judge.killed(i) + "the host " + waits_for(judge, i) + " while " +
+  // CUDA minds a wait for the capture's own device alone.
+  const bool elsewhere = static_cast<Family>(call.r.family) == Family::device_sync &&
+                         call.r.device != trace::kNoDevice && capture.device != trace::kNoDevice &&
+                         call.r.device != capture.device;
+  const std::string what =
+      elsewhere ? "waits for all of device " + std::to_string(call.r.device) : waits_for(judge, i);
+  finding.message = judge.killed(i) + "the host " + what + " while " +
                     (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
   add_copy(judge, i, finding);
   judge.report(finding);

@@ -12,6 +12,7 @@ constexpr int32_t kInvalidHandle = 400, kUnsupported = 900, kInvalidated = 901, 
                   kIsolation = 905;
 constexpr uint64_t kFirst = kStream, kSecond = kSide;  // a stream of each device
 constexpr uint64_t kGraph2 = 0x9100, kExec2 = 0xa100;
+constexpr uint64_t kFunction = 0x7000;
 
 class Devices : public ::testing::Test {
  protected:
@@ -21,6 +22,16 @@ class Devices : public ::testing::Test {
     if (call.stream_device != trace::kNoDevice && call.stream == kSecond) call.stream_device = 1;
     return call;
   }
+  // By the driver, which is given a function and not a symbol.
+  trace::CallRecord& driver_launch(uint64_t stream, int32_t result, uint64_t function = kFunction) {
+    auto& call = p.launch(stream);
+    call.domain = 1;
+    call.object = function;
+    call.result = result;
+    return call;
+  }
+  // The process works on device 1, too.
+  void use_second() { on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kSecond)); }
   void begin() {
     p.at("step.cpp", 10, "capture");
     p.begin_capture(kFirst);
@@ -94,51 +105,206 @@ TEST_F(Devices, AForkToAnotherDeviceThatIsNotJoined) {
   EXPECT_EQ(faults(report), Faults{"error unjoined-stream step.cpp:50 second_half"}) << text(report);
 }
 
-TEST_F(Devices, ALaunchIntoAStreamThatIsNotTheCurrentDevicesIsRefusedAndMissing) {
+TEST_F(Devices, AFunctionOfAnotherDeviceIsRefusedAndMissing) {
+  for (const bool current_is_second : {true, false}) {
+    SCOPED_TRACE(current_is_second);
+    TraceBuilder own;
+    ProcessBuilder& b = own.process();
+    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+    b.at("step.cpp", 10, "capture");
+    b.begin_capture(kFirst);
+    b.launch(kFirst);
+    b.at("step.cpp", 50, "second_half");
+    auto& launch = b.launch(kFirst);
+    launch.domain = 1;
+    launch.object = kFunction;
+    launch.result = kInvalidHandle;
+    if (current_is_second) launch.device = 1;
+    b.at("step.cpp", 90, "capture");
+    b.end_capture(kFirst, 1);
+    b.instantiate();
+    b.replay();
+    b.end();
+    const auto report = own.report();
+    EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
+    EXPECT_EQ(
+        report.violations.at(0).message,
+        "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its function is "
+        "not of device 0, and its stream is; it is not in the graph");
+  }
+}
+
+TEST_F(Devices, AFunctionThatTheOtherDevicesStreamTookIsOfThatDevice) {
+  on_second(p.begin_capture(kSecond));
+  on_second(driver_launch(kSecond, 0));
+  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
   begin();
   p.launch(kFirst);
   p.at("step.cpp", 50, "second_half");
-  on_second(p.launch(kFirst)).result = kInvalidHandle;
+  driver_launch(kFirst, kInvalidHandle);
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
-  EXPECT_EQ(report.violations.at(0).message,
-            "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its stream is "
-            "on device 0, "
-            "and device 1 was current; it is not in the graph");
+  EXPECT_EQ(
+      report.violations.at(0).message,
+      "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its function is of "
+      "device 1, and its stream of device 0; it is not in the graph");
 }
 
-TEST_F(Devices, AndIsOneFaultWhenTheCaptureDiesOfIt) {
+TEST_F(Devices, OnAForkedStreamTheForksDeviceCounts) {
   begin();
   p.launch(kFirst);
+  p.record(1, kFirst);
+  on_second(p.wait(kSecond, 1));
+  on_second(p.launch(kSecond));
   p.at("step.cpp", 50, "second_half");
-  on_second(p.launch(kFirst)).result = kInvalidHandle;
+  driver_launch(kSecond, kInvalidHandle).stream_device = 1;
+  on_second(p.record(2, kSecond));
+  p.wait(kFirst, 2);
+  finish(2);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
+  EXPECT_NE(report.violations.at(0).message.find("not of device 1, and its stream is"), std::string::npos)
+      << text(report);
+}
+
+TEST_F(Devices, AndIsOneFaultWhenTheCaptureIsGivenUpForIt) {
+  use_second();
+  begin();
+  p.launch(kFirst);
+  p.record(1, kFirst);
+  p.wait(kSide + 0x100, 1);
+  p.launch(kSide + 0x100);
+  p.at("step.cpp", 50, "second_half");
+  driver_launch(kFirst, kInvalidHandle);
   p.at("step.cpp", 90, "capture");
-  p.launch(kFirst).result = kInvalidated;
-  p.end_capture(kFirst, 0, kInvalidated);
+  p.end_capture(kFirst, 0, kUnjoined);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
-  EXPECT_EQ(report.violations.at(0).message.rfind("killed capture 1 of s1: ", 0), 0u) << text(report);
+}
+
+TEST_F(Devices, AnEventOfAnotherDeviceIsRefused) {
+  on_second(p.record(7, kSecond));
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "order");
+  p.record(7, kFirst, kInvalidHandle);
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
+  EXPECT_EQ(
+      report.violations.at(0).message,
+      "an event record was refused with cudaErrorInvalidResourceHandle (400): its event is of device 1, "
+      "and its stream of device 0; what waits for it does not wait for this");
+}
+
+TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {
+  use_second();
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "order");
+  p.record(7, kFirst, kInvalidHandle);
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
+  EXPECT_NE(report.violations.at(0).message.find("its event is not of device 0, and its stream is"),
+            std::string::npos)
+      << text(report);
 }
 
 TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
+  use_second();
   begin();
   p.launch(kFirst);
-  p.launch(kFirst).result = kInvalidHandle;           // a handle that is none
-  on_second(p.launch(kFirst)).result = 1;             // an invalid value
-  p.launch(kFirst).stream_device = trace::kNoDevice;  // a stream that nobody saw being made
+  driver_launch(kFirst, 0);
+  driver_launch(kFirst, kInvalidHandle);     // a function that this device's stream took before
+  driver_launch(kFirst, kInvalidHandle, 0);  // no function at all
+  driver_launch(kFirst, 1, kFunction + 1);   // an invalid value
+  driver_launch(kFirst, kInvalidHandle, kFunction + 2).stream_device = trace::kNoDevice;
+  on_second(p.launch(kFirst)).result = kInvalidHandle;  // by the kernel's symbol
+  p.record(1, kFirst);
+  p.record(1, kFirst, kInvalidHandle);
+  on_second(p.record(2, kSecond));
+  p.call(Family::event_destroy, "cudaEventDestroy").object = 2;
+  p.record(2, kFirst, kInvalidHandle);
   finish(2);
   expect_clean();
 }
 
-TEST_F(Devices, WhatCudaTakesUnderAnotherCurrentDeviceIsCaptured) {
+TEST_F(Devices, NorIsOneInAProcessThatWorksOnOneDevice) {
   begin();
   p.launch(kFirst);
-  on_second(p.copy_async(kFirst, Memory::device, Memory::device, 64));
-  on_second(p.record(1, kFirst));
-  finish(2);
+  driver_launch(kFirst, kInvalidHandle);
+  p.record(1, kFirst, kInvalidHandle);
+  finish(1);
   expect_clean();
+}
+
+// A launch goes where its stream is, whichever device is current.
+TEST_F(Devices, WorkForTheCapturedStreamUnderAnotherCurrentDeviceIsCaptured) {
+  begin();
+  p.launch(kFirst);
+  on_second(p.launch(kFirst));
+  on_second(driver_launch(kFirst, 0));
+  on_second(p.copy_async(kFirst, Memory::device, Memory::device, 64));
+  on_second(p.on_stream(Family::memset_async, "cudaMemsetAsync", kFirst)).bytes = 64;
+  on_second(p.record(1, kFirst));
+  finish(5);
+  expect_clean();
+}
+
+TEST_F(Devices, TheCaptureMayBeginAndEndUnderAnotherCurrentDevice) {
+  on_second(p.begin_capture(kFirst));
+  p.launch(kFirst);
+  on_second(p.end_capture(kFirst, 1));
+  p.instantiate();
+  p.replay();
+  p.end();
+  expect_clean();
+  EXPECT_EQ(trace.report().captures.at(0).device, 0);
+}
+
+TEST_F(Devices, AWaitForTheOtherDeviceIsTakenAndInNoReplay) {
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "second_half");
+  on_second(p.device_sync());
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"warning host-sync step.cpp:50 second_half"}) << text(report);
+  EXPECT_EQ(report.violations.at(0).message,
+            "the host waits for all of device 1 while capture 1 of s1 is open");
+}
+
+TEST_F(Devices, WhatIsDoneAtOnceOnTheOtherDeviceIsInNoGraph) {
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "second_half");
+  on_second(p.copy(Memory::device, Memory::device, 64));
+  p.at("step.cpp", 51, "second_half");
+  on_second(p.replay(kExec2, kSecond));
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report),
+            (Faults{"error sync-copy step.cpp:50 second_half", "error wrong-device step.cpp:51 second_half"}))
+      << text(report);
+}
+
+TEST_F(Devices, TwoCapturesJoinedAcrossTheDevices) {
+  p.begin_capture(kFirst);
+  on_second(p.begin_capture(kSecond));
+  p.launch(kFirst);
+  on_second(p.launch(kSecond));
+  on_second(p.record(2, kSecond));
+  p.at("step.cpp", 50, "join");
+  p.wait(kFirst, 2, 902);
+  p.at("step.cpp", 90, "capture");
+  p.end_capture(kFirst, 0, kInvalidated);
+  on_second(p.end_capture(kSecond, 0, kInvalidated));
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error capture-merge step.cpp:50 join"}) << text(report);
 }
 
 TEST_F(Devices, ACaptureThatReliesOnTheCurrentDeviceIsEmpty) {

@@ -1,0 +1,23 @@
+// Launches and event records of a capture that CUDA refuses because their function or event is of another
+// device than their stream.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "detector/trace/process_trace.h"
+
+namespace capgate::analysis {
+
+struct DeviceRefusal {
+  int stream_device = trace::kNoDevice;
+  int object_device = trace::kNoDevice;  // of the function or event; kNoDevice: not the stream's
+};
+
+// By index of the call. CUDA answers 400, whichever device is current, and the capture goes on without the
+// call. What an object's device is follows from the streams that CUDA took it for before. Where there was
+// none, a handle that CUDA does not take for a live capture's stream is of another device if the process
+// works on one.
+std::map<size_t, DeviceRefusal> refused_for_their_device(const trace::ProcessTrace& trace);
+
+}  // namespace capgate::analysis
