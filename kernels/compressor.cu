@@ -20,7 +20,7 @@ struct Pair {
 // A block is one row of the batch, for one of the two; a thread keeps to its channels, so that it reads back
 // only what it wrote.
 __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constant__ Pair pair) {
-  follow_previous();
+  let_next_start();
   const Compressor& c = pair.of[blockIdx.y];
   extern __shared__ float entry[];  // [dim]
   __shared__ float scratch[32];
@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
   const float* gate = c.gate + static_cast<std::int64_t>(b) * c.width;
   const float* bias = c.ape + static_cast<std::int64_t>(position % c.ratio) * c.width;
   const std::int64_t slot = static_cast<std::int64_t>(position % c.ring) * c.width;
+  wait_for_previous();
   for (int d = threadIdx.x; d < c.dim; d += kThreads)
     for (int i = d; i < c.width; i += c.dim) {
       kv_ring[slot + i] = kv[i];
@@ -49,7 +50,9 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
              (c.overlap && j >= c.ratio ? c.dim + d : d);
     };
     float most = -INFINITY, weights = 0, sum = 0;
+#pragma unroll 8
     for (int j = first; j < c.ring; ++j) most = fmaxf(most, gate_ring[at(j)]);
+#pragma unroll 8
     for (int j = first; j < c.ring; ++j) {
       const float weight = expf(gate_ring[at(j)] - most);
       weights += weight;

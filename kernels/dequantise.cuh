@@ -116,11 +116,40 @@ __device__ inline float value_at(const Matrix& m, int row, int col) {
   }
 }
 
-// sum[b] += what this thread has of <row `row`, x_b>: every `step`-th chunk from `first`. x[b] are float
-// vectors aligned to 16 bytes when `chunked`. The order of the sums does not depend on NB.
+// Chunks of a row under way, fetched before the vector that they meet is there.
+constexpr int kAhead = 2;
+struct Ahead {
+  uint4 bits[kAhead];
+};
+
+__device__ inline int chunks_of(const Matrix& m) {
+  return m.format == Format::kF32        ? m.cols / 4
+         : m.format == Format::kFp8Block ? m.cols / 16
+         : m.format == Format::kFp4Row   ? m.cols / 32
+                                         : m.cols / 8;
+}
+
+// Every `step`-th chunk of the row, from `first`.
+__device__ inline Ahead fetch(const Matrix& m, int row, int first, int step, int chunks) {
+  const uint4* data = reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks;
+  Ahead ahead{};
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i)
+    if (first + i * step < chunks) ahead.bits[i] = __ldcs(data + first + i * step);
+  return ahead;
+}
+
+// What the thread will need first; nothing where the rows are no whole number of chunks.
+__device__ inline Ahead fetch_first(const Matrix& m, int row, int first, int step, bool chunked) {
+  return chunked ? fetch(m, row, first, step, chunks_of(m)) : Ahead{};
+}
+
+// sum[b] += what this thread has of <row `row`, x_b>: every `step`-th chunk from `first`, of which
+// fetch_first gave the first ones. x[b] are float vectors aligned to 16 bytes when `chunked`. The order of
+// the sums does not depend on NB.
 template <Format F, int NB>
 __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)[NB], int first, int step,
-                               bool chunked, float (&sum)[NB]) {
+                               bool chunked, Ahead ahead, float (&sum)[NB]) {
   if (!chunked) {
     for (int i = first; i < m.cols; i += step) {
       const float w = value_at<F>(m, row, i);
@@ -131,40 +160,44 @@ __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)
   }
   constexpr int kValues = kChunk<F>;
   const int chunks = m.cols / kValues;
-  const uint4* data = reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks;
-#pragma unroll 2
-  for (int c = first; c < chunks; c += step) {
-    const uint4 bits = __ldcs(data + c);
-    const float scale = scale_of<F>(m, row, c * kValues);
-    float part[NB] = {};
+  for (int start = first; start < chunks; start += kAhead * step) {
+    const Ahead next = fetch(m, row, start + kAhead * step, step, chunks);
 #pragma unroll
-    for (int t = 0; t < kValues / 4; ++t) {
-      const float4 w = decode4<F>(bits, t);
+    for (int i = 0; i < kAhead; ++i) {
+      const int c = start + i * step;
+      if (c >= chunks) break;
+      const float scale = scale_of<F>(m, row, c * kValues);
+      float part[NB] = {};
 #pragma unroll
-      for (int b = 0; b < NB; ++b) {
-        const float4 v = *reinterpret_cast<const float4*>(x[b] + c * kValues + 4 * t);
-        part[b] = fmaf(w.w, v.w, fmaf(w.z, v.z, fmaf(w.y, v.y, fmaf(w.x, v.x, part[b]))));
+      for (int t = 0; t < kValues / 4; ++t) {
+        const float4 w = decode4<F>(ahead.bits[i], t);
+#pragma unroll
+        for (int b = 0; b < NB; ++b) {
+          const float4 v = *reinterpret_cast<const float4*>(x[b] + c * kValues + 4 * t);
+          part[b] = fmaf(w.w, v.w, fmaf(w.z, v.z, fmaf(w.y, v.y, fmaf(w.x, v.x, part[b]))));
+        }
       }
-    }
 #pragma unroll
-    for (int b = 0; b < NB; ++b) sum[b] = fmaf(part[b], scale, sum[b]);
+      for (int b = 0; b < NB; ++b) sum[b] = fmaf(part[b], scale, sum[b]);
+    }
+    ahead = next;
   }
 }
 
 template <int NB>
 __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)[NB], int first, int step,
-                               bool chunked, float (&sum)[NB]) {
+                               bool chunked, const Ahead& ahead, float (&sum)[NB]) {
   switch (m.format) {
     case Format::kF32:
-      return add_dot<Format::kF32, NB>(m, row, x, first, step, chunked, sum);
+      return add_dot<Format::kF32, NB>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kBf16:
-      return add_dot<Format::kBf16, NB>(m, row, x, first, step, chunked, sum);
+      return add_dot<Format::kBf16, NB>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kF16:
-      return add_dot<Format::kF16, NB>(m, row, x, first, step, chunked, sum);
+      return add_dot<Format::kF16, NB>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kFp8Block:
-      return add_dot<Format::kFp8Block, NB>(m, row, x, first, step, chunked, sum);
+      return add_dot<Format::kFp8Block, NB>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kFp4Row:
-      return add_dot<Format::kFp4Row, NB>(m, row, x, first, step, chunked, sum);
+      return add_dot<Format::kFp4Row, NB>(m, row, x, first, step, chunked, ahead, sum);
   }
 }
 

@@ -7,7 +7,8 @@ namespace dsv4::kernels {
 namespace {
 
 __global__ void embed_kernel(const Matrix table, const int* ids, float* streams, int n) {
-  follow_previous();
+  let_next_start();
+  wait_for_previous();
   const int d = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
   if (d >= table.cols) return;
   const float v = value_at(table, ids[b], d);
@@ -17,7 +18,8 @@ __global__ void embed_kernel(const Matrix table, const int* ids, float* streams,
 }  // namespace
 
 void embed(cudaStream_t stream, const Matrix& table, const int* ids, float* streams, int n, int batch) {
-  launch(stream, embed_kernel, dim3((table.cols + 255) / 256, batch), 256, 0, table, ids, streams, n);
+  launch<Order::kAfterPrevious>(stream, embed_kernel, dim3((table.cols + 255) / 256, batch), 256, 0, table,
+                                ids, streams, n);
 }
 
 }  // namespace dsv4::kernels

@@ -21,21 +21,34 @@ struct Chunked {
   bool first, second, shared_first, shared_second;
 };
 
-// A warp is one output row of one slot.
+// A warp is one output row of one slot. The shared expert's row is on its way before the choice is known.
 __global__ void __launch_bounds__(32 * kWarps)
     up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked) {
-  follow_previous();
+  let_next_start();
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
-  if (row >= a.w1.first.rows) return;
-  const bool shared = slot == a.slots;
-  const int e = shared || a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
+  const bool shared = slot == a.slots, inside = row < a.w1.first.rows;
+  const bool whole[2] = {shared ? chunked.shared_first : chunked.first,
+                         shared ? chunked.shared_second : chunked.second};
+  Matrix w1 = a.shared_w1, w3 = a.shared_w3;
+  Ahead gate_ahead{}, up_ahead{};
+  if (shared && inside) {
+    gate_ahead = fetch_first(w1, row, lane, 32, whole[0]);
+    up_ahead = fetch_first(w3, row, lane, 32, whole[1]);
+  }
+  wait_for_previous();
+  if (!inside) return;
+  if (!shared) {
+    const int e = a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
+    w1 = of_expert(a.w1, e);
+    w3 = of_expert(a.w3, e);
+    gate_ahead = fetch_first(w1, row, lane, 32, whole[0]);
+    up_ahead = fetch_first(w3, row, lane, 32, whole[1]);
+  }
   const float* const x[1] = {a.x + static_cast<std::int64_t>(b) * a.w1.first.cols};
   float gate[1] = {}, up[1] = {};
-  add_dot<1>(shared ? a.shared_w1 : of_expert(a.w1, e), row, x, lane, 32,
-             shared ? chunked.shared_first : chunked.first, gate);
-  add_dot<1>(shared ? a.shared_w3 : of_expert(a.w3, e), row, x, lane, 32,
-             shared ? chunked.shared_second : chunked.second, up);
+  add_dot<1>(w1, row, x, lane, 32, whole[0], gate_ahead, gate);
+  add_dot<1>(w3, row, x, lane, 32, whole[1], up_ahead, up);
   const float g = fminf(warp_sum(gate[0]), a.limit);
   const float u = fminf(fmaxf(warp_sum(up[0]), -a.limit), a.limit);
   if (lane == 0)
@@ -45,16 +58,23 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 __global__ void __launch_bounds__(32 * kWarps)
     down_kernel(const __grid_constant__ ExpertsDown a, bool chunked, bool shared_chunked) {
-  follow_previous();
+  let_next_start();
   const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
-  if (row >= a.w2.first.rows) return;
-  const bool shared = slot == a.slots;
-  const int e = shared || a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
+  const bool shared = slot == a.slots, inside = row < a.w2.first.rows,
+             whole = shared ? shared_chunked : chunked;
+  Matrix w2 = a.shared_w2;
+  Ahead ahead{};
+  if (shared && inside) ahead = fetch_first(w2, row, lane, 32, whole);
+  wait_for_previous();
+  if (!inside) return;
+  if (!shared) {
+    w2 = of_expert(a.w2, a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot]);
+    ahead = fetch_first(w2, row, lane, 32, whole);
+  }
   const float* const x[1] = {a.x + (static_cast<std::int64_t>(b) * a.x_slots + slot) * a.w2.first.cols};
   float sum[1] = {};
-  add_dot<1>(shared ? a.shared_w2 : of_expert(a.w2, e), row, x, lane, 32, shared ? shared_chunked : chunked,
-             sum);
+  add_dot<1>(w2, row, x, lane, 32, whole, ahead, sum);
   const float y = warp_sum(sum[0]);
   if (lane == 0) a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row] = y;
 }

@@ -20,7 +20,7 @@ struct Plan {
 // A block takes kWarps / warps_per_row rows of one task for NB rows of the batch.
 template <int NB>
 __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant__ Plan plan) {
-  follow_previous();
+  let_next_start();
   __shared__ float part[kWarps][NB];
   int t = 0;
   while (t + 1 < plan.count && static_cast<int>(blockIdx.x) >= plan.first_block[t + 1]) ++t;
@@ -29,6 +29,10 @@ __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int first_row = (blockIdx.x - plan.first_block[t]) * rows_per_block;
   const int row = first_row + warp / warps_per_row, first_b = blockIdx.y * NB;
+  const int part_of_row = warp % warps_per_row * 32 + lane, step = 32 * warps_per_row;
+  Ahead ahead{};
+  if (row < task.w.rows) ahead = fetch_first(task.w, row, part_of_row, step, plan.chunked[t]);
+  wait_for_previous();
   float sum[NB] = {};
   if (row < task.w.rows) {
     const float* x[NB];
@@ -37,7 +41,7 @@ __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant
     for (int b = 0; b < NB; ++b)
       x[b] = task.x + static_cast<std::int64_t>(min(first_b + b, plan.batch - 1)) * task.x_stride +
              static_cast<std::int64_t>(group) * task.w.cols;
-    add_dot<NB>(task.w, row, x, warp % warps_per_row * 32 + lane, 32 * warps_per_row, plan.chunked[t], sum);
+    add_dot<NB>(task.w, row, x, part_of_row, step, plan.chunked[t], ahead, sum);
   }
 #pragma unroll
   for (int b = 0; b < NB; ++b) {

@@ -36,6 +36,14 @@ __device__ void sinkhorn(float* comb, int n, int iterations, float eps) {
   __syncwarp();
 }
 
+// 1 / x for a normal positive x, to a last bit or two: the approximation and one step of Newton's. A division
+// that rounds right costs several times as much, and forty of them follow one another here.
+__device__ float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return fmaf(y, fmaf(-x, y, 1.0f), y);
+}
+
 // Divides each line of the matrix by its sum: a row has step 1, a column step N.
 template <int N, bool kColumns>
 __device__ void divide_by_sums(float (&comb)[N * N], float eps) {
@@ -45,7 +53,7 @@ __device__ void divide_by_sums(float (&comb)[N * N], float eps) {
     float sum = eps;
 #pragma unroll
     for (int i = 0; i < N; ++i) sum += comb[start + i * step];
-    const float part = 1.0f / sum;
+    const float part = reciprocal(sum);
 #pragma unroll
     for (int i = 0; i < N; ++i) comb[start + i * step] *= part;
   }
@@ -145,17 +153,20 @@ __device__ float collapse(const float* streams, const float* pre, int n, int d, 
 // Two blocks a row: the second makes post and comb, which takes as long as all the rest, beside it.
 template <int W>
 __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSite s) {
-  follow_previous();
+  let_next_start();
   __shared__ float scratch[32], pre[kMostStreams], comb[kMostStreams * kMostStreams];
   __shared__ Mixer mixer;
   const int b = blockIdx.x, n = s.n, size = s.n * s.d;
   const bool head = s.post == nullptr;
   const int logits = head ? n : (2 + n) * n;
-  if (threadIdx.x < logits) {
-    mixer.logits[threadIdx.x] = s.logits[static_cast<std::int64_t>(b) * logits + threadIdx.x];
-    mixer.base[threadIdx.x] = s.base[threadIdx.x];
-  }
+  if (threadIdx.x < logits) mixer.base[threadIdx.x] = s.base[threadIdx.x];
   if (threadIdx.x < (head ? 1 : 3)) mixer.scale[threadIdx.x] = s.scale[threadIdx.x];
+  Floats<W> first_weight{};
+  if (blockIdx.y == 0 && threadIdx.x < s.d / W)
+    first_weight = reinterpret_cast<const Floats<W>*>(s.norm)[threadIdx.x];
+  wait_for_previous();
+  if (threadIdx.x < logits)
+    mixer.logits[threadIdx.x] = s.logits[static_cast<std::int64_t>(b) * logits + threadIdx.x];
   const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
   const float sum = block_sum(sum_of_squares<W>(streams, size), scratch);  // after it the mixer is there
   const float inverse = 1.0f / sqrtf(sum / static_cast<float>(size) + s.rms_eps);
@@ -172,7 +183,7 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   const float norm = 1.0f / sqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
   for (int i = threadIdx.x; i < s.d / W; i += kThreads) {  // of its own values alone
     const Floats<W> x = reinterpret_cast<const Floats<W>*>(collapsed)[i];
-    const Floats<W> weight = reinterpret_cast<const Floats<W>*>(s.norm)[i];
+    const Floats<W> weight = i < kThreads ? first_weight : reinterpret_cast<const Floats<W>*>(s.norm)[i];
     Floats<W> out;
 #pragma unroll
     for (int j = 0; j < W; ++j) out.v[j] = x.v[j] * norm * weight.v[j];
@@ -190,7 +201,7 @@ struct Summed {
   __device__ float operator()(int b, int i, int d) const {
     const float* part = e.parts + static_cast<std::int64_t>(b) * (e.slots + 1) * d + i;
     float sum = 0;
-#pragma unroll 4
+#pragma unroll 8
     for (int slot = 0; slot < e.slots; ++slot)
       sum = fmaf(e.shares[b * e.slots + slot], part[static_cast<std::int64_t>(slot) * d], sum);
     const float out = sum + part[static_cast<std::int64_t>(e.slots) * d];
@@ -203,7 +214,8 @@ struct Summed {
 template <int N, class Value>
 __global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb, int n,
                               int d) {
-  follow_previous();
+  let_next_start();
+  wait_for_previous();
   const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
   if (i >= d) return;
   float* column = streams + static_cast<std::int64_t>(b) * n * d + i;

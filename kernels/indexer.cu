@@ -17,10 +17,11 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 // A warp takes an entry, a lane every 32nd head. The query lies in shared memory, a float of padding a head
 // against bank conflicts.
 __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScores a) {
-  follow_previous();
+  let_next_start();
   extern __shared__ float query[];
   const int b = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int closed = min((a.positions[b] + 1) / a.ratio, a.max_entries), pitch = a.dim + 1;
+  wait_for_previous();
   float* scores = a.scores + static_cast<std::int64_t>(b) * a.max_entries;
   const int first = blockIdx.x * kWarps + warp, step = gridDim.x * kWarps;
   if (static_cast<int>(blockIdx.x) * kWarps < closed) {
@@ -52,10 +53,11 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
 __global__ void __launch_bounds__(kThreads)
     choose_kernel(const float* all_scores, int max_entries, int ratio, const int* positions, int k,
                   int* all_chosen, ForcedChoice forced) {
-  follow_previous();
+  let_next_start();
   __shared__ TopKScratch scratch;
   const int b = blockIdx.x, closed = min((positions[b] + 1) / ratio, max_entries);
   int* chosen = all_chosen + static_cast<std::int64_t>(b) * k;
+  wait_for_previous();
   for (int i = min(k, closed) + threadIdx.x; i < k; i += kThreads) chosen[i] = -1;
   visit_top_k(all_scores + static_cast<std::int64_t>(b) * max_entries, closed, k, scratch,
               [&](int rank, int index) { chosen[rank] = index; });

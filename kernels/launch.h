@@ -10,13 +10,18 @@
 
 namespace dsv4::kernels {
 
-// First of all in each kernel that is launched here, by all its threads: lets the next one be placed now,
-// then waits until the one before has ended and what it wrote is visible. Since each waits for the one
-// before, nothing overtakes anything. What no kernel of the step writes, weights above all, may be read
-// before it.
-__device__ inline void follow_previous() {
+// Every kernel that is launched here calls both, by all its threads: first of all let_next_start(), so that
+// the next one may be placed; then wait_for_previous(), which returns once the one before has ended and what
+// it wrote is visible. Since each waits for the one before, nothing overtakes anything. Several may wait at
+// once, one behind the other, so that before its wait a kernel reads only what none but the last kernel of a
+// step writes: weights, ids, positions; never what some kernel further up left.
+__device__ inline void let_next_start() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -26,8 +31,13 @@ __device__ inline void follow_previous() {
 void set_overlap(bool wanted);
 bool overlap();
 
-// A failure is left to cudaGetLastError, as with <<<>>>. The kernel begins with follow_previous().
-template <class... Parameters, class... Arguments>
+enum class Order {
+  kOverlap,       // placed while the one before drains
+  kAfterPrevious  // once all before has ended: a step's first kernel, behind the one that advances positions
+};
+
+// A failure is left to cudaGetLastError, as with <<<>>>.
+template <Order order = Order::kOverlap, class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, void (*kernel)(Parameters...), dim3 grid, dim3 block,
             std::size_t shared_bytes, Arguments&&... arguments) {
   cudaLaunchAttribute attribute{};
@@ -39,7 +49,7 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), dim3 grid, dim3 
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = overlap() ? 1 : 0;
+  config.numAttrs = order == Order::kOverlap && overlap() ? 1 : 0;
   cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
 }
 

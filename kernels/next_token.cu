@@ -35,13 +35,14 @@ __device__ double gumbel(std::uint64_t key, std::uint64_t index) {
 }
 
 __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a) {
-  follow_previous();
+  let_next_start();
   __shared__ TopKScratch scratch;
   __shared__ Best warps[kThreads / 32];
   const int b = blockIdx.x, position = a.positions[b];
   const RowSampling sampling = a.sampling[b];
   const float* logits = a.logits + static_cast<std::int64_t>(b) * a.vocab;
   Best best{0, -1};
+  wait_for_previous();
   if (sampling.temperature == 0) {
 #pragma unroll 8
     for (int i = threadIdx.x; i < a.vocab; i += kThreads)

@@ -13,7 +13,7 @@ constexpr int kThreads = 128;
 
 // A block is one head of one task.
 __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_constant__ NormRopes tasks) {
-  follow_previous();
+  let_next_start();
   __shared__ float scratch[32];
   int head = blockIdx.x, t = 0;
   while (t + 1 < tasks.count && head >= tasks.task[t].heads) head -= tasks.task[t++].heads;
@@ -25,6 +25,8 @@ __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_consta
   float* window = nullptr;
   if (a.window)
     window = a.window + (static_cast<std::int64_t>(b) * a.window_slots + position % a.window_slots) * a.dim;
+  const float first_weight = a.weight && threadIdx.x < a.dim ? a.weight[threadIdx.x] : 1.0f;
+  wait_for_previous();
   float scale = 1;
   if (a.normalise) {
     float squares = 0;
@@ -37,7 +39,8 @@ __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_consta
     if (window) window[i] = v;
   };
   const int pairs = a.frequencies ? a.pairs : 0, plain = a.dim - 2 * pairs;
-  for (int i = threadIdx.x; i < plain; i += kThreads) store(i, value(i));
+  for (int i = threadIdx.x; i < plain; i += kThreads)
+    store(i, i < kThreads ? in[i] * scale * first_weight : value(i));
   for (int i = threadIdx.x; i < pairs; i += kThreads) {
     const int at = plain + 2 * i;
     const float2 turned = rotated(value(at), value(at + 1), position, a.frequencies[i], false);

@@ -9,34 +9,55 @@ namespace dsv4::kernels {
 namespace {
 
 constexpr int kThreads = 256;
+// Up to which scores and choice are worked on in shared memory: a global value written a moment ago takes as
+// long as all the rest.
+constexpr int kNearExperts = 1024, kNearChoices = 32;
 
 __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
-  follow_previous();
   __shared__ TopKScratch scratch;
+  __shared__ float near_scores[kNearExperts], near_biased[kNearExperts];
+  __shared__ int near_chosen[kNearChoices];
+  let_next_start();
   const int b = blockIdx.x;
   const std::int64_t at = static_cast<std::int64_t>(b) * r.experts;
-  float *scores = r.scores + at, *biased = r.biased + at, *shares = r.shares + b * r.k;
-  int* chosen = r.chosen + b * r.k;
+  const bool near = r.experts <= kNearExperts && r.k <= kNearChoices;
+  float* scores = near ? near_scores : r.scores + at;
+  float* biased = near ? near_biased : r.biased + at;
+  int* chosen = near ? near_chosen : r.chosen + b * r.k;
+  const int* row_of_table =
+      r.table == nullptr ? nullptr : r.table + static_cast<std::int64_t>(r.ids[b]) * r.k;
+  if (near && row_of_table != nullptr)  // nobody else's memory, and the token is known since the step began
+    for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = row_of_table[i];
+  const float first_bias = r.bias != nullptr && threadIdx.x < r.experts ? r.bias[threadIdx.x] : 0.0f;
+  wait_for_previous();
   for (int e = threadIdx.x; e < r.experts; e += kThreads) {
     const float x = r.logits[at + e];
     const float score = sqrtf(x > 20.0f ? x : log1pf(expf(x)));
     scores[e] = score;
-    if (r.table == nullptr) biased[e] = score + r.bias[e];
+    if (near) r.scores[at + e] = score;
+    if (r.table != nullptr) continue;
+    biased[e] = score + (e < kThreads ? first_bias : r.bias[e]);
+    if (near) r.biased[at + e] = biased[e];
   }
   __syncthreads();
   if (r.table != nullptr) {
-    for (int i = threadIdx.x; i < r.k; i += kThreads)
-      chosen[i] = r.table[static_cast<std::int64_t>(r.ids[b]) * r.k + i];
-  } else if (r.forced.count != nullptr && r.forced.count[b] >= 0) {
-    for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = r.forced.chosen[b * r.k + i];
+    if (!near) {
+      for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = row_of_table[i];
+      __syncthreads();
+    }
   } else {
-    visit_top_k(biased, r.experts, r.k, scratch, [&](int rank, int expert) { chosen[rank] = expert; });
+    if (r.forced.count != nullptr && r.forced.count[b] >= 0)
+      for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = r.forced.chosen[b * r.k + i];
+    else
+      visit_top_k(biased, r.experts, r.k, scratch, [&](int rank, int expert) { chosen[rank] = expert; });
+    __syncthreads();
   }
-  __syncthreads();
-  if (threadIdx.x != 0) return;
   float sum = 0;
   for (int i = 0; i < r.k; ++i) sum += scores[chosen[i]];
-  for (int i = 0; i < r.k; ++i) shares[i] = scores[chosen[i]] / (sum + 1e-20f) * r.scaling;
+  for (int i = threadIdx.x; i < r.k; i += kThreads) {
+    r.shares[b * r.k + i] = scores[chosen[i]] / (sum + 1e-20f) * r.scaling;
+    if (near) r.chosen[b * r.k + i] = chosen[i];
+  }
 }
 
 }  // namespace

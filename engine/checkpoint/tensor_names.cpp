@@ -30,6 +30,8 @@ constexpr std::pair<std::string_view, std::string_view> kLayerNames[] = {
     {"attn.wq_b.", "self_attn.q_b_proj."},
     {"attn.wkv.", "self_attn.kv_proj."},
     {"attn.kv_norm.", "self_attn.kv_norm."},
+    // As transformers 5.17 saves it: its rule that names the compressors' norms back fits this one, too.
+    {"attn.kv_norm.", "attn.norm."},
     {"attn.attn_sink", "self_attn.sinks"},
     {"attn.wo_a.", "self_attn.o_a_proj."},
     {"attn.wo_b.", "self_attn.o_b_proj."},

@@ -98,6 +98,8 @@ TEST(TensorNames, AreTheDocumentedOnes) {
   EXPECT_TRUE(accepts("head.weight", "lm_head.weight"));
   EXPECT_TRUE(accepts("hc_head_fn", "model.hc_head.hc_fn"));
   EXPECT_TRUE(accepts("layers.12.attn.wq_a.weight", "model.layers.12.self_attn.q_a_proj.weight"));
+  EXPECT_TRUE(accepts("layers.12.attn.kv_norm.weight", "model.layers.12.attn.norm.weight"));
+  EXPECT_FALSE(accepts("layers.12.attn.compressor.norm.weight", "model.layers.12.attn.norm.weight"));
   EXPECT_TRUE(accepts("layers.12.attn.wq_a.scale", "model.layers.12.self_attn.q_a_proj.weight_scale_inv"));
   EXPECT_TRUE(accepts("layers.2.attn.indexer.weights_proj.weight",
                       "model.layers.2.self_attn.compressor.indexer.scorer.weights_proj.weight"));
