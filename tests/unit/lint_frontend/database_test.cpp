@@ -115,9 +115,9 @@ TEST(UnitCommand, WhatCMakeWritesForNvccWithMakefiles) {
   EXPECT_TRUE(has(command->arguments, "-std=c++20"));
   EXPECT_TRUE(has(command->arguments, "--cuda-gpu-arch=sm_90a"));
   EXPECT_TRUE(has(command->arguments, "--cuda-host-only"));
-  for (const char* leaked :
-       {"4", "x.o", "x.d", "x.cu", "--threads", "-maxrregcount=64", "a.cu", w.path("a.cu").c_str()})
-    EXPECT_FALSE(has(command->arguments, leaked)) << leaked;
+  const std::vector<std::string> leaks{"4",    "x.o",         "x.d", "x.cu", "--threads", "-maxrregcount=64",
+                                       "a.cu", w.path("a.cu")};
+  for (const std::string& leaked : leaks) EXPECT_FALSE(has(command->arguments, leaked)) << leaked;
 }
 
 TEST(UnitCommand, LaunchersAndLanguages) {
