@@ -78,5 +78,4 @@ class Death(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # The fake libcupti stands in LD_PRELOAD, where a sanitizer wants to be the first.
-    sys.exit(77) if os.environ.get("CAPGATE_SANITIZE") else unittest.main()
+    unittest.main()
