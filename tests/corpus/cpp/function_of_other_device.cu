@@ -12,12 +12,13 @@ using corpus::Part;
 
 class Launcher {
  public:
-  explicit Launcher(const void* kernel) {
+  explicit Launcher(const void* symbol) {
+    cudaKernel_t kernel = nullptr;
+    CU(cudaGetKernel(&kernel, symbol));
     for (int device = 0; device < 2; ++device) {
       const corpus::OnDevice current(device);
-      cudaFunction_t function = nullptr;
-      CU(cudaGetFuncBySymbol(&function, kernel));
-      functions_[device] = function;
+      if (cuKernelGetFunction(&functions_[device], reinterpret_cast<CUkernel>(kernel)) != CUDA_SUCCESS)
+        std::exit(corpus::saw(false, "the kernel's function"));
     }
   }
 
