@@ -14,10 +14,9 @@ struct DeviceRefusal {
   int object_device = trace::kNoDevice;  // of the function or event; kNoDevice: not the stream's
 };
 
-// By index of the call. CUDA answers 400, whichever device is current, and the capture goes on without the
-// call. What an object's device is follows from the streams that CUDA took it for before. Where there was
-// none, a handle that CUDA does not take for a live capture's stream is of another device if the process
-// works on one.
+// By index of the call. CUDA answers 400, and the capture goes on without the call. What a function's or
+// event's device is follows from the streams that CUDA took it for before. Where there was none, a handle
+// that CUDA does not take for a live capture's stream is of another device if the process works on one.
 std::map<size_t, DeviceRefusal> refused_for_their_device(const trace::ProcessTrace& trace);
 
 }  // namespace capgate::analysis
