@@ -1,4 +1,4 @@
-// Calls on the captured stream of device 0 while device 1 is current, and on memory of device 1.
+// Calls on the captured stream of device 0 while device 1 is current, and with what is of device 1.
 #include "case.h"
 
 namespace two_devices {
@@ -15,6 +15,7 @@ void nothing(void*) {}
 
 std::vector<Case> current_device_cases() {
   const char* work = "device 1 is current, the captured stream is device 0's";
+  const char* things = "function and events of device 1 on the captured stream, device 0 is current";
   const char* memory = "memory of device 1 on the captured stream";
   constexpr auto across = cudaMemcpyDeviceToDevice;
   return {
@@ -105,6 +106,18 @@ std::vector<Case> current_device_cases() {
          return cudaGetLastError();
        },
        0, false, true, false, 0, 1},
+      {things, "cuLaunchKernel(captured, function of device 1), device 0 current",
+       [](Things& t) { return driver_launch(t.function[1], t.stream[0], t.out[0], t.in[0]); }, 0},
+      {things, "cudaEventRecord(captured, event of device 1), device 0 current",
+       [](Things& t) -> int { return cudaEventRecord(t.event[1], t.stream[0]); }},
+      {things, "cudaEventRecord(captured, event of device 1, external), device 0 current",
+       [](Things& t) -> int {
+         return cudaEventRecordWithFlags(t.event[1], t.stream[0], cudaEventRecordExternal);
+       }},
+      {things, "cudaStreamWaitEvent(captured, event of device 1 never recorded), device 0 current",
+       [](Things& t) -> int { return cudaStreamWaitEvent(t.stream[0], t.event[1], 0); }},
+      {things, "cudaStreamWaitEvent(captured, event of device 1 from before), device 0 current",
+       [](Things& t) -> int { return cudaStreamWaitEvent(t.stream[0], t.before[1], 0); }},
       {memory, "cudaMemcpyAsync(captured, device 1 to device 1)",
        [](Things& t) -> int { return cudaMemcpyAsync(t.out[1], t.in[1], sizeof(int), across, t.stream[0]); },
        1},

@@ -40,10 +40,20 @@ TEST(Devices, EachLaunchTellsItsOwnAndItsStreams) {
   EXPECT_EQ(legacy.stream_device, 1);
   EXPECT_TRUE(legacy.flags & trace::kLegacyStream);
 
-  const auto& refused = launch_of(launches, trace, "refused");
+  const auto& under_second = launch_of(launches, trace, "under_second");
+  EXPECT_EQ(under_second.result, 0);
+  EXPECT_EQ(under_second.device, 1);
+  EXPECT_EQ(under_second.stream_device, 0);
+  EXPECT_EQ(under_second.capture_status, 1);
+
+  const auto driver_launches = calls(trace, "cuLaunchKernel");
+  const auto& refused = launch_of(driver_launches, trace, "refused");
   EXPECT_EQ(refused.result, 400);
   EXPECT_EQ(refused.device, 1);
   EXPECT_EQ(refused.stream_device, 0);
+  EXPECT_EQ(refused.capture_status, 1);
+  EXPECT_EQ(refused.flags & trace::kNested, 0u);
+  EXPECT_NE(refused.object, 0u);
   EXPECT_NE(refused.stack, 0u);
 
   const auto begin = calls(trace, "cudaStreamBeginCapture");

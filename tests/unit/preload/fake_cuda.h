@@ -17,6 +17,8 @@ inline constexpr uint32_t kFakeIds = 2048;
 // The primary contexts of the two devices.
 inline const auto kFakeContextOfDevice0 = reinterpret_cast<CUcontext>(0x5000);
 inline const auto kFakeContextOfDevice1 = reinterpret_cast<CUcontext>(0x5040);
+// A kernel's function in the second one; the runtime's own are of no context.
+inline const auto kFakeFunctionOfDevice1 = reinterpret_cast<CUfunction>(0x7040);
 
 extern "C" {
 extern FakeCupti g_fake_cupti;             // in libcuda

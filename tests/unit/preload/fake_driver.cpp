@@ -243,7 +243,7 @@ CUresult fake_launch(CUstream handle, CUfunction f, const char* symbol, uint64_t
   fake::Call call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel",
                   &params, symbol);
   fake::Stream* stream = fake::stream_of(handle);
-  if (stream != nullptr && stream->context != nullptr && stream->context != g_fake_context)
+  if (stream != nullptr && stream->context != kFakeContextOfDevice1 && f == kFakeFunctionOfDevice1)
     return CUresult(call.returns(CUDA_ERROR_INVALID_HANDLE));
   if (stream != nullptr && stream->status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     fake::Node* node = fake::add_node(stream->graph, CU_GRAPH_NODE_TYPE_KERNEL);

@@ -530,7 +530,7 @@ void deep_frames() {
 }
 
 // One step over two devices, as it is done wrongly: a stream of the other device, that device's default
-// stream, and a stream that is not the current device's.
+// stream, and a function of the other device; and a launch under another current device, which is right.
 void two_devices() {
   cudaStream_t first = make_stream();
   fake_rt::set_device(1);
@@ -541,7 +541,8 @@ void two_devices() {
     fake_rt::set_device(1);
     fake_rt::launch(second, "on_second");
     fake_rt::launch(nullptr, "on_default_of_second");
-    fake_rt::launch(first, "refused");
+    fake_rt::launch(first, "under_second");
+    fake_launch(reinterpret_cast<CUstream>(first), kFakeFunctionOfDevice1, "refused", 1, 2);
     fake_rt::set_device(0);
   });
 }
