@@ -78,12 +78,12 @@ std::string went_instead(Judge& judge, size_t i, const Capture& capture, Stray s
 std::string refusal_text(Judge& judge, size_t i) {
   const DeviceRefusal& refusal = judge.device_refusals.at(i);
   const bool event = judge.call(i).r.family == static_cast<uint16_t>(Family::event_record);
-  const std::string stream = std::to_string(refusal.stream_device);
-  return " was refused with " + result_text(judge.call(i).r.result) +
-         (event ? ": its event is" : ": its function is") +
-         (refusal.object_device == trace::kNoDevice ? " not of device " + stream + ", and its stream is"
-                                                    : " of device " + std::to_string(refusal.object_device) +
-                                                          ", and its stream of device " + stream) +
+  const std::string stream = "device " + std::to_string(refusal.stream_device);
+  return " was refused with " + result_text(judge.call(i).r.result) + ": its " +
+         (event ? "event" : "function") +
+         (refusal.object_device == trace::kNoDevice
+              ? " is of another device than its stream, which is of " + stream
+              : " is of device " + std::to_string(refusal.object_device) + ", and its stream of " + stream) +
          (event ? "; what waits for it does not wait for this" : "; it is not in the graph");
 }
 

@@ -127,10 +127,9 @@ TEST_F(Devices, AFunctionOfAnotherDeviceIsRefusedAndMissing) {
     b.end();
     const auto report = own.report();
     EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
-    EXPECT_EQ(
-        report.violations.at(0).message,
-        "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its function is "
-        "not of device 0, and its stream is; it is not in the graph");
+    EXPECT_EQ(report.violations.at(0).message,
+              "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its function "
+              "is of another device than its stream, which is of device 0; it is not in the graph");
   }
 }
 
@@ -164,7 +163,8 @@ TEST_F(Devices, OnAForkedStreamTheForksDeviceCounts) {
   finish(2);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
-  EXPECT_NE(report.violations.at(0).message.find("not of device 1, and its stream is"), std::string::npos)
+  EXPECT_NE(report.violations.at(0).message.find("of another device than its stream, which is of device 1"),
+            std::string::npos)
       << text(report);
 }
 
@@ -208,7 +208,8 @@ TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
-  EXPECT_NE(report.violations.at(0).message.find("its event is not of device 0, and its stream is"),
+  EXPECT_NE(report.violations.at(0).message.find(
+                "its event is of another device than its stream, which is of device 0"),
             std::string::npos)
       << text(report);
 }
