@@ -88,7 +88,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
       }
       if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
           api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
-          !(api->is == Is::allocate && api->memory == Memory::host_heap))
+          (api->is != Is::allocate || api->memory != Memory::host_heap))
         r.calls_api = true;
       continue;
     }
@@ -166,7 +166,7 @@ std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) 
   if (region > kCallers) {
     const Region& r = regions_[region];
     const char* what = r.kind == "annotated" ? "' is marked as a region" : "' begins";
-    path.push_back({r.begin, (r.kind == "annotated" ? "'" + r.name : "'" + r.name) + what});
+    path.push_back({r.begin, "'" + r.name + what});
   }
   for (const Chain* c = chain; c; c = c->next)
     path.push_back({program_.place(c->call), "calls " + c->callee->name + "()"});
@@ -218,7 +218,9 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
   if (!exit.dead && !f.region) {
     edge.ends = exit.flow.region == 0;
     if (exit.flow.region > kCallers && exit.flow.marked != kByRange) {
-      edge.begins = exit.tag == Tag::begun ? 2 : exit.tag == Tag::not_begun ? 3 : 1;
+      edge.begins = 1;
+      if (exit.tag == Tag::begun) edge.begins = 2;
+      if (exit.tag == Tag::not_begun) edge.begins = 3;
       edge.marked = exit.flow.marked;
       edge.relaxed = exit.flow.relaxed_capture;
     }
@@ -302,8 +304,9 @@ UnitResult Interpreter::run() {
       run_root(*f, 0, refs);
       report(refs, *f, result);
     }
-  // What only a template of a library calls is in no list of the unit's own functions.
-  for (size_t i = 0; i < program_.functions.size(); ++i) {
+  // What only a template of a library calls is in no list of the unit's own functions. The list grows
+  // meanwhile.
+  for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
     Function& f = program_.functions[i];
     if (!f.user || !f.has_body || f.device_only || !f.lowered || interpreted_.contains(&f) || !wanted(&f))
       continue;

@@ -192,7 +192,8 @@ Value Interpreter::cross_edge(const Function& function, const Node* at) {
   if (edge.begins && !s().flow.region) {
     begin_region(at, edge.marked ? "marked" : "capture");
     s().flow.relaxed_capture = edge.relaxed;
-    v.tag = edge.begins == 2 ? Tag::begun : edge.begins == 3 ? Tag::not_begun : Tag::none;
+    if (edge.begins == 2) v.tag = Tag::begun;
+    if (edge.begins == 3) v.tag = Tag::not_begun;
   }
   return v;
 }

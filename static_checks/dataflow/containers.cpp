@@ -45,7 +45,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
                                                         "insert",    "emplace", "emplace_front"};
   Value v;
   const Record* record = record_of(object_node);
-  const std::string& owner = record ? record->name : (f.record ? f.record->name : program_.text(0));
+  if (!record) record = f.record;
+  const std::string& owner = record ? record->name : program_.text(0);
   const std::string& name = f.spelled;
   const auto of_object = [&] { return load(object, nullptr); };
 
@@ -137,6 +138,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       v.targets = held.targets;
       if (!v.targets) {
         std::vector<PathId> at;
+        at.reserve(object.size());
         for (const PathId p : object)
           at.push_back(owner.ends_with("optional") ? paths_.extend(p, Step::element, 0)
                                                    : paths_.extend(p, Step::deref, 0));
@@ -237,8 +239,11 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
         if (name == "assign") s().erase_below(paths_, p, true);
         if (name != "reserve") s().at(p).taint = t;
         if (name == "assign") {
-          const Trace* filled =
-              sized ? (a.size() > 1 ? taint_of(a[1].value) : nullptr) : content_of(a[0].value);
+          const Trace* filled = nullptr;
+          if (!sized)
+            filled = content_of(a[0].value);
+          else if (a.size() > 1)
+            filled = taint_of(a[1].value);
           if (!filled && !sized)
             for (const PathId q : a[0].places)
               if (const Cell* c = s().find(q)) {

@@ -73,7 +73,7 @@ void Interpreter::write_memory(PathId target, const Trace* taint, bool strong) {
       c.has_constant = false;
       c.tag = Tag::none;
     }
-    if (!(paths_[paths_[place].root].step == Step::variable && memory == Memory::stack)) c.memory = memory;
+    if (paths_[paths_[place].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
     if (!whole && taint) {  // an open-ended copy from the middle on
       Cell& rest = s().at(paths_.extend(parent, step, kAny));
       rest.taint = taint;
@@ -107,7 +107,7 @@ void Interpreter::write_element(PathId target, const Trace* taint, bool strong) 
     c.has_constant = false;
     c.tag = Tag::none;
   }
-  if (!(paths_[paths_[target].root].step == Step::variable && memory == Memory::stack)) c.memory = memory;
+  if (paths_[paths_[target].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
 }
 
 // Whether a copy of a known size ends within the element that it begins at.
@@ -200,7 +200,9 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
       kind = kHostToHost;
       break;
     case Direction::by_field:
-      kind = !dst.empty() ? kDeviceToHost : !src.empty() ? kHostToDevice : kDeviceToDevice;
+      kind = kDeviceToDevice;
+      if (!src.empty()) kind = kHostToDevice;
+      if (!dst.empty()) kind = kDeviceToHost;
       break;
     case Direction::by_address:
       kind = kDefault;

@@ -13,10 +13,11 @@ CallEvent Interpreter::event_of(const Api& api, std::string callee) {
           .relaxed_thread = s().flow.relaxed_thread != 0,
           .capture = s().flow.marked == 0,
           .first_use = s().flow.first_use,
-          .default_is_per_thread = default_is_per_thread_};
+          .default_is_per_thread = default_is_per_thread_,
+          .api_name = {}};
 }
 
-StreamUse Interpreter::stream_use(const Argument* stream) const {
+StreamUse Interpreter::stream_use(const Argument* stream) {
   if (!stream || !stream->node) return StreamUse::none;
   const Node* n = bare(stream->node);
   const bool implicit = stream->node->implicit || n->implicit;

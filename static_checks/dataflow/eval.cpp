@@ -102,8 +102,6 @@ std::vector<PathId> Interpreter::places(const Node* n) {
       return places(n->kids[1]);
     case Op::assign:
     case Op::compound_assign:
-      eval(n);
-      return places(n->kids[0]);
     case Op::step:
       eval(n);
       return places(n->kids[0]);
@@ -123,8 +121,6 @@ std::vector<PathId> Interpreter::places(const Node* n) {
       if (v.aggregate) return {v.aggregate};
       return place_or_temporary(n, v);
     }
-    case Op::text:
-      return {};
     default:
       return {};
   }
@@ -363,8 +359,7 @@ Value Interpreter::eval(const Node* n) {
       end_path();
       return v;
     case Op::statements: {
-      for (size_t i = 0; i < n->kids.size(); ++i) {
-        const Node* block = n->kids[i];
+      for (const Node* block : n->kids) {
         if (block->op != Op::block) {
           exec(block);
           continue;

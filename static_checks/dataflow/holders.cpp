@@ -37,7 +37,7 @@ Value Interpreter::choose_into(const Node* n, PathId destination) {
 void Interpreter::own_region(const Record& record, uint32_t before, const Node* at) {
   Flow& flow = s().flow;
   if (flow.region <= kCallers || flow.region == before ||
-      regions_[flow.region].function.find(record.name) != 0)
+      !regions_[flow.region].function.starts_with(record.name))
     return;
   const uint8_t relaxed = flow.relaxed_capture;
   const uint8_t marked = flow.marked;
@@ -82,14 +82,14 @@ bool Interpreter::is_held_elsewhere(PathId object, PathId holder) {
 
 // What the holder owns ends. Only a guard's end says anything that counts here: whether the memory of other
 // objects goes with them, their holders do not tell.
-void Interpreter::destroy_held(Record& holder, PathId object, const Node* at) {
-  if (!holder.held || !s().flow.region || s().dead) return;
-  const TargetsId held = s().read(paths_, object).targets;
-  if (!held || !ends_region(*holder.held)) return;
+void Interpreter::destroy_held(Record& record, PathId holder, const Node* at) {
+  if (!record.held || !s().flow.region || s().dead) return;
+  const TargetsId held = s().read(paths_, holder).targets;
+  if (!held || !ends_region(*record.held)) return;
   const std::vector<PathId> owned = target_sets_[held];
-  for (const PathId one : owned)
-    if (!is_held_elsewhere(one, object)) destroy(*holder.held, one, at);
-  if (!s().dead) s().at(object).targets = 0;
+  for (const PathId object : owned)
+    if (!is_held_elsewhere(object, holder)) destroy(*record.held, object, at);
+  if (!s().dead) s().at(holder).targets = 0;
 }
 
 // Puts an object into an optional, made by the user's constructor `constructor`, or out of the first
@@ -106,9 +106,8 @@ void Interpreter::hold(Record& holder, Function* constructor, std::vector<Argume
       if (s().dead) return;
       own_region(*holder.held, region, at);
     } else if (!arguments.empty()) {
-      const PathId from = arguments[0].value.aggregate  ? arguments[0].value.aggregate
-                          : arguments[0].places.empty() ? 0
-                                                        : arguments[0].places[0];
+      PathId from = arguments[0].value.aggregate;
+      if (!from && !arguments[0].places.empty()) from = arguments[0].places[0];
       if (from) copy_tree(from, inside, false);
     }
     s().at(object).targets = target_sets_.one(inside);

@@ -140,8 +140,8 @@ class Interpreter {
   Value eval_into(const Node* n, PathId destination);
   std::vector<PathId> places(const Node* n);
   std::vector<PathId> place_or_temporary(const Node* n, const Value& value);
-  Value load(const std::vector<PathId>& places, const Type* type);
-  void store(const std::vector<PathId>& places, const Value& value, const Node* at, const Type* type);
+  Value load(const std::vector<PathId>& at, const Type* type);
+  void store(const std::vector<PathId>& at, const Value& given, const Node* node, const Type* type);
   void store_scalar(PathId place, const Value& value, bool strong, const Type* type);
   void copy_tree(PathId from, PathId to, bool keep_old);
   Value binary(const Node* n);
@@ -157,7 +157,7 @@ class Interpreter {
   Memory memory_of(PathId path);
   void set_memory(PathId path, Memory memory);
   std::string text_of(const Node* n) const;
-  uint32_t constant_index(const Value& v) const {
+  static uint32_t constant_index(const Value& v) {
     return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant)
                                                                         : kAny;
   }
@@ -175,14 +175,14 @@ class Interpreter {
   void exec_try(const Node* n);
   void end_path();
   void bind(const Node* declaration, PathId from);
-  bool frees_surely(Function& destructor, int depth = 0);
+  bool frees_surely(Function& f, int depth = 0);
   bool frees_surely(const Node* n, int depth);
   void leave_locals(size_t keep, const Node* at, bool pop);
   void check_once(const Node* when);
   void check_once_return(const Node* block, size_t from, const Node* when);
   const Node* find_launch(const Node* n, int depth = 0);
   const Node* find_assignment(const Node* n, const Node* flag);
-  const Node* once_flag(const Node* condition, bool& negated) const;
+  static const Node* once_flag(const Node* condition, bool& negated);
 
   FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   bool writes_state(const Node* n, const Node* state, int depth);
@@ -197,7 +197,7 @@ class Interpreter {
   void own_region(const Record& record, uint32_t before, const Node* at);
   bool ends_region(Record& record, int depth = 0);
   bool is_held_elsewhere(PathId object, PathId holder);
-  void destroy_held(Record& holder, PathId object, const Node* at);
+  void destroy_held(Record& record, PathId holder, const Node* at);
   void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
             const std::vector<PathId>& objects, const Node* at);
 
@@ -228,7 +228,7 @@ class Interpreter {
   void allocate(const Api& api, const Node* n, std::vector<Argument>& a);
   void touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at, size_t first);
   bool writes_through(Function& function, size_t param, int depth = 0);
-  bool may_write(const Node* n, const Variable* pointer, int depth);
+  bool may_write(const Node* n, const Variable* v, int depth);
   void write_memory(PathId target, const Trace* taint, bool strong);
   void write_element(PathId target, const Trace* taint, bool strong);
   bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
@@ -239,7 +239,7 @@ class Interpreter {
   void pop_range(const Node* at);
   void allow(const Node* rule, const Node* reason);
   CallEvent event_of(const Api& api, std::string callee);
-  StreamUse stream_use(const Argument* stream) const;
+  static StreamUse stream_use(const Argument* stream);
   void judge(const CallEvent& event, const Node* at);
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);
   std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields,

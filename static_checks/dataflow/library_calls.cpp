@@ -83,7 +83,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     return v;
   }
   if (name == "std::fill" || name == "std::fill_n" || name == "std::iota" || name == "std::generate") {
-    const Trace* t = name == "std::generate" ? nullptr : a.size() > 2 ? taint_of(a[2].value) : nullptr;
+    const Trace* t = a.size() > 2 && name != "std::generate" ? taint_of(a[2].value) : nullptr;
     if (a.size() > 2 && !t) t = content(a[2]);
     if (!a.empty()) {
       const std::vector<PathId> to = pointers_of(a[0]);
@@ -182,9 +182,9 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   }
   call_callables(n, a);
   // Arithmetic, parsing, comparing: the result depends on what goes in, and on what read-only pointers show.
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!v.taint) v.taint = taint_of(a[i].value);
-    if (!v.taint && !a[i].value.callable) v.taint = content(a[i]);
+  for (const Argument& one : a) {
+    if (!v.taint) v.taint = taint_of(one.value);
+    if (!v.taint && !one.value.callable) v.taint = content(one);
   }
   if (returns_a_code(f)) v.taint = nullptr;
   const bool pointer = f.result && f.result->shape == Shape::pointer;

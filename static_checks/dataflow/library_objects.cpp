@@ -117,7 +117,7 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     }
     if (from && from->name == "thrust::host_vector" && is_device_container(name)) return v;
   }
-  if (name == "std::optional" && n->record->held && a.size() == 1 &&
+  if (name == "std::optional" && n->record && n->record->held && a.size() == 1 &&
       record_of(a[0].node) == n->record->held) {
     hold(*n->record, nullptr, a, {destination}, n);
     return v;

@@ -345,7 +345,7 @@ bool is_declared_to_never_return(CXCursor function) {
   for (const CXCursor& kid : children_of(function)) {
     if (kid.kind != CXCursor_UnexposedAttr) continue;
     if (names_noreturn(word_at(kid))) return true;
-    const CXPrintingPolicy policy = clang_getCursorPrintingPolicy(function);
+    CXPrintingPolicy policy = clang_getCursorPrintingPolicy(function);
     clang_PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
     const bool says = names_noreturn(take(clang_getCursorPrettyPrinted(function, policy)));
     clang_PrintingPolicy_dispose(policy);
@@ -395,7 +395,7 @@ Function* Lowering::Impl::function_of(CXCursor reference) {
   f.name = qualified(cursor);
   f.spelled = spelling_of(cursor);
   f.is_lambda = clang_getCursorSemanticParent(cursor).kind == CXCursor_ClassDecl &&
-                spelling_of(clang_getCursorSemanticParent(cursor)).find("(lambda") == 0;
+                spelling_of(clang_getCursorSemanticParent(cursor)).starts_with("(lambda");
   place(f, cursor);
   f.user = (unit_.is_user(cursor) && !is_inside_a_tensor(f.name)) || f.name.starts_with("capgate::");
   f.foreign = !f.user && !is_of_a_known_library(f.name) && !is_of_the_system(f.place.file);
@@ -537,9 +537,7 @@ void Lowering::Impl::lower(Function& function) {
   for (Variable* v : scope.named) {
     if (v->scope == Variable::Scope::global || v->scope == Variable::Scope::static_local)
       function.globals.push_back(v);
-    else if (!scope.declared.contains(v) && v != function.self)
-      function.captures.push_back(v);
-    else if (function.is_lambda && v == function.self)
+    else if (v == function.self ? function.is_lambda : !scope.declared.contains(v))
       function.captures.push_back(v);
   }
   const auto by_id = [](const auto* a, const auto* b) { return a->id < b->id; };
@@ -596,7 +594,7 @@ void Lowering::Impl::collect() {
             return CXChildVisit_Continue;
         }
         if (!clang_isCursorDefinition(c) || !v->self->unit_.is_user(c)) return CXChildVisit_Continue;
-        if (c.kind == CXCursor_FunctionTemplate || v->self->is_in_a_template(c)) {
+        if (c.kind == CXCursor_FunctionTemplate || Impl::is_in_a_template(c)) {
           v->self->note_pattern(c);
           return CXChildVisit_Continue;
         }

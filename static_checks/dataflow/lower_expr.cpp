@@ -123,7 +123,7 @@ void Lowering::Impl::add_arguments(Node* node, CXCursor cursor, Function* callee
   for (int i = first; i < n; ++i) {
     const CXCursor argument = clang_Cursor_getArgument(cursor, static_cast<unsigned>(i));
     const bool is_default = argument.kind == CXCursor_UnexposedExpr && children_of(argument).empty();
-    const size_t position = static_cast<size_t>(i - first);
+    const auto position = static_cast<size_t>(i - first);
     const Node* usual = is_default && callee ? default_of(*callee, position) : nullptr;
     if (usual) {
       // A copy that stands at the call: findings in a default argument belong there.
@@ -158,11 +158,13 @@ Node* Lowering::Impl::launch(CXCursor cursor, const Cursors& kids) {
     }
     Node* given = expr(argument);
     // From braces, or a value that a macro checks on the way: each part counts.
-    for (Node* part = given; part && !part->kids.empty(); part = part->kids[0]) {
+    Node* part = given;
+    while (!part->kids.empty() && part->kids[0]) {
       if (part->op == Op::comma)
         part->op = Op::other;
       else if (part->op != Op::construct && part->op != Op::convert)
         break;
+      part = part->kids[0];
     }
     given->implicit = argument.kind == CXCursor_UnexposedExpr && children_of(argument).empty();
     n->kids.push_back(given);

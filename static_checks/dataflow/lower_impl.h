@@ -24,30 +24,30 @@ class Lowering::Impl {
   void collect();
   void lower(Function& function);
   void complete(Record& record);
-  std::string_view text_of(uint32_t file) const;
+  std::string_view text_of(uint32_t id) const;
 
  private:
   // Types and declarations (lower_decl.cpp)
-  const Type* type_of(CXType type);
+  const Type* type_of(CXType given);
   Record* record_of(CXCursor declaration);
   Function* function_of(CXCursor reference);
   void read_trouble(CXCursor cursor, Function& function);
   void read_defaults(Function& function, CXCursor reference);
   Node* default_of(Function& function, size_t position);
   Function* lambda_of(CXCursor expression);
-  Variable* variable_of(CXCursor declaration);
+  Variable* variable_of(CXCursor given);
   Variable* self_of(CXCursor method);
-  std::string qualified(CXCursor declaration);
+  static std::string qualified(CXCursor declaration);
   Place place_of(CXCursor cursor);
   void place(Function& function, CXCursor cursor);
   void overrides(CXCursor method, Function* overrider, int depth);
   // Patterns of templates (lower_patterns.cpp)
   std::string_view text_of(CXFile file);
   static bool is_in_a_template(CXCursor member);
-  void note_pattern(CXCursor function);
+  void note_pattern(CXCursor cursor);
   bool is_constexpr_if(CXCursor cursor);
 
-  void read_attributes(CXCursor cursor, Function& function);
+  static void read_attributes(CXCursor cursor, Function& function);
   void lower_constructor(const Cursors& kids, Function& function);
   uint32_t file_id(CXFile file);
 
@@ -70,7 +70,7 @@ class Lowering::Impl {
   Node* dereferenced(Node* pointer, CXCursor cursor);
   Node* self(CXCursor cursor);
   void add_arguments(Node* node, CXCursor cursor, Function* callee, int first);
-  Cursors expressions_of(CXCursor cursor);
+  static Cursors expressions_of(CXCursor cursor);
 
   // Statements (lower_stmt.cpp)
   Node* stmt(CXCursor cursor);

@@ -114,7 +114,7 @@ Node* Lowering::Impl::loop_for(CXCursor cursor) {
     unsigned at = 0;
     clang_getSpellingLocation(clang_getRangeStart(clang_getCursorExtent(kid)), nullptr, nullptr, nullptr,
                               &at);
-    const size_t role = at < semicolons[0] ? 0 : at < semicolons[1] ? 1 : 2;
+    const size_t role = (at < semicolons[0] ? 0U : 1U) + (at < semicolons[1] ? 0U : 1U);
     n->kids[role] = role == 0 ? stmt(kid) : expr(kid);
   }
   return n;

@@ -30,8 +30,8 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
   const Node* inner = bare(n);
   if (const Node* choice = choice_of_new(inner)) return choose_into(choice, destination);
   if (inner->op == Op::construct && inner->record &&
-      !(inner->kids.size() == 1 && inner->kids[0]->op == Op::construct &&
-        inner->kids[0]->record == inner->record))
+      (inner->kids.size() != 1 || inner->kids[0]->op != Op::construct ||
+       inner->kids[0]->record != inner->record))
     return construct(inner, destination);
   if (inner->op == Op::list && inner->kids.size() == 1 && bare(inner->kids[0])->op == Op::construct)
     return eval_into(inner->kids[0], destination);

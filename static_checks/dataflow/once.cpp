@@ -9,7 +9,7 @@ namespace capgate::lint {
 
 // The flag in `!flag`, `flag == false`, `ptr == nullptr` (negated) or `flag` itself, when it outlives the
 // call.
-const Node* Interpreter::once_flag(const Node* condition, bool& negated) const {
+const Node* Interpreter::once_flag(const Node* condition, bool& negated) {
   negated = false;
   const Node* n = bare(condition);
   for (;;) {
@@ -38,7 +38,7 @@ const Node* Interpreter::find_assignment(const Node* n, const Node* flag) {
     const Node* value = bare(n->kids[1]);
     const bool same = target->op == flag->op && (flag->op == Op::variable ? target->variable == flag->variable
                                                                           : target->name == flag->name);
-    if (same && !(value->has_value && value->value == 0)) return n;
+    if (same && (!value->has_value || value->value != 0)) return n;
   }
   if (n->op == Op::lambda) return nullptr;
   for (const Node* kid : n->kids)
@@ -152,8 +152,6 @@ bool Interpreter::writes_state(const Node* n, const Node* state, int depth) {
     case Op::assign:
     case Op::compound_assign:
     case Op::step:
-      if (is_part_of(n->kids[0], state)) return true;
-      break;
     case Op::address:
       if (is_part_of(n->kids[0], state)) return true;
       break;

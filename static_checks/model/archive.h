@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,7 +84,7 @@ class ArchiveReader {
     if constexpr (std::is_same_v<T, bool>) {
       value = rest_[0] != 0;
     } else {
-      std::memcpy(&value, rest_.data(), sizeof value);
+      rest_.copy(reinterpret_cast<char*>(&value), sizeof value);
     }
     rest_.remove_prefix(sizeof value);
   }

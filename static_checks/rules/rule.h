@@ -31,8 +31,7 @@ struct CallEvent {
   HandleStream handle = HandleStream::unknown;
   Operand dst = {}, src = {};
   bool to_host = false, to_device = false;  // of a copy, where it is known
-  std::string api_name =
-      {};  // what the runtime sees called, where that is not `callee`: pairs both evidences
+  std::string api_name;  // what the runtime sees called, where that is not `callee`: pairs both evidences
 };
 
 struct Judgement {
