@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
@@ -41,13 +42,13 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
   const int w = position / c.ratio;
   if ((position + 1) % c.ratio != 0 || w >= c.max_entries) return;  // the same for the whole block
 
-  const int first = max(0, c.ring - 1 - position);
+  const int first = max(0, c.ring - 1 - position), oldest = (position + 1) % c.ring;
   float squares = 0;
   for (int d = threadIdx.x; d < c.dim; d += kThreads) {
+    // Slots of the tokens first to ring - 1 of the window, the oldest first.
     const auto at = [&](int j) {
-      const int token = position - c.ring + 1 + j;
-      return static_cast<std::int64_t>(token % c.ring) * c.width +
-             (c.overlap && j >= c.ratio ? c.dim + d : d);
+      const int slot_of_j = oldest + j < c.ring ? oldest + j : oldest + j - c.ring;
+      return static_cast<std::int64_t>(slot_of_j) * c.width + (c.overlap && j >= c.ratio ? c.dim + d : d);
     };
     float most = -INFINITY, weights = 0, sum = 0;
 #pragma unroll 8

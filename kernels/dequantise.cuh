@@ -80,10 +80,10 @@ __device__ inline float block_scale(const Matrix& m, std::int64_t index) {
 template <Format F>
 __device__ inline float scale_of(const Matrix& m, int row, int col) {
   if constexpr (F == Format::kFp8Block)
-    return block_scale(m, std::int64_t{row / 128} * ((m.cols + 127) / 128) + col / 128);
+    return block_scale(m, std::int64_t{row >> 7} * ((m.cols + 127) >> 7) + (col >> 7));
   else if constexpr (F == Format::kFp4Row)
     return kE2m1Unit * e8m0(static_cast<const std::uint8_t*>(
-                           m.scale)[(static_cast<std::int64_t>(row) * m.cols + col) / 32]);
+                           m.scale)[(static_cast<std::int64_t>(row) * m.cols + col) >> 5]);
   else
     return 1.0f;
 }
@@ -123,15 +123,14 @@ struct Ahead {
 };
 
 __device__ inline int chunks_of(const Matrix& m) {
-  return m.format == Format::kF32        ? m.cols / 4
-         : m.format == Format::kFp8Block ? m.cols / 16
-         : m.format == Format::kFp4Row   ? m.cols / 32
-                                         : m.cols / 8;
+  return m.cols >> (m.format == Format::kF32        ? 2
+                    : m.format == Format::kFp8Block ? 4
+                    : m.format == Format::kFp4Row   ? 5
+                                                    : 3);
 }
 
-// Every `step`-th chunk of the row, from `first`.
-__device__ inline Ahead fetch(const Matrix& m, int row, int first, int step, int chunks) {
-  const uint4* data = reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks;
+// Every `step`-th of the row's chunks, from `first`.
+__device__ inline Ahead fetch(const uint4* data, int first, int step, int chunks) {
   Ahead ahead{};
 #pragma unroll
   for (int i = 0; i < kAhead; ++i)
@@ -141,7 +140,10 @@ __device__ inline Ahead fetch(const Matrix& m, int row, int first, int step, int
 
 // What the thread will need first; nothing where the rows are no whole number of chunks.
 __device__ inline Ahead fetch_first(const Matrix& m, int row, int first, int step, bool chunked) {
-  return chunked ? fetch(m, row, first, step, chunks_of(m)) : Ahead{};
+  if (!chunked) return {};
+  const int chunks = chunks_of(m);
+  return fetch(reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks, first, step,
+               chunks);
 }
 
 // sum[b] += what this thread has of <row `row`, x_b>: every `step`-th chunk from `first`, of which
@@ -151,6 +153,7 @@ template <Format F, int NB>
 __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)[NB], int first, int step,
                                bool chunked, Ahead ahead, float (&sum)[NB]) {
   if (!chunked) {
+#pragma unroll 1
     for (int i = first; i < m.cols; i += step) {
       const float w = value_at<F>(m, row, i);
 #pragma unroll
@@ -159,9 +162,12 @@ __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)
     return;
   }
   constexpr int kValues = kChunk<F>;
-  const int chunks = m.cols / kValues;
+  const int chunks = static_cast<unsigned>(m.cols) / kValues;
+  const uint4* data = reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks;
+#pragma unroll 1
   for (int start = first; start < chunks; start += kAhead * step) {
-    const Ahead next = fetch(m, row, start + kAhead * step, step, chunks);
+    Ahead next;
+    if (start + kAhead * step < chunks) next = fetch(data, start + kAhead * step, step, chunks);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       const int c = start + i * step;

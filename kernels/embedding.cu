@@ -1,6 +1,7 @@
 #include "kernels/embedding.h"
 
 #include "kernels/dequantise.cuh"
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 
 namespace dsv4::kernels {

@@ -1,6 +1,7 @@
 #include "kernels/experts.h"
 
 #include "kernels/dequantise.cuh"
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 
@@ -46,11 +47,22 @@ __global__ void __launch_bounds__(32 * kWarps)
     up_ahead = fetch_first(w3, row, lane, 32, whole[1]);
   }
   const float* const x[1] = {a.x + static_cast<std::int64_t>(b) * a.w1.first.cols};
-  float gate[1] = {}, up[1] = {};
-  add_dot<1>(w1, row, x, lane, 32, whole[0], gate_ahead, gate);
-  add_dot<1>(w3, row, x, lane, 32, whole[1], up_ahead, up);
-  const float g = fminf(warp_sum(gate[0]), a.limit);
-  const float u = fminf(fmaxf(warp_sum(up[0]), -a.limit), a.limit);
+  float gate = 0, up = 0;
+  Matrix w = w1;
+  Ahead ahead = gate_ahead;
+  bool in_chunks = whole[0];
+#pragma unroll 1
+  for (int i = 0; i < 2; ++i) {  // one copy of the code for both: it is fetched anew at each launch
+    float sum[1] = {};
+    add_dot<1>(w, row, x, lane, 32, in_chunks, ahead, sum);
+    gate = up;
+    up = sum[0];
+    w = w3;
+    ahead = up_ahead;
+    in_chunks = whole[1];
+  }
+  const float g = fminf(warp_sum(gate), a.limit);
+  const float u = fminf(fmaxf(warp_sum(up), -a.limit), a.limit);
   if (lane == 0)
     a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w1.first.rows + row] =
         g / (1.0f + expf(-g)) * u;

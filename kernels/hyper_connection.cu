@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "kernels/follow.cuh"
 #include "kernels/hyper_connection.h"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
@@ -7,7 +8,9 @@
 namespace dsv4::kernels {
 namespace {
 
-constexpr int kThreads = 512;
+// Threads of a site's block: the streams of a small model are few vectors, and more warps only wait for one
+// another.
+constexpr int kFew = 128, kMany = 512;
 
 __device__ float sigmoid(float x) {
   return 1.0f / (1.0f + expf(-x));
@@ -36,49 +39,45 @@ __device__ void sinkhorn(float* comb, int n, int iterations, float eps) {
   __syncwarp();
 }
 
-// 1 / x for a normal positive x, to a last bit or two: the approximation and one step of Newton's. A division
-// that rounds right costs several times as much, and forty of them follow one another here.
+// 1 / x for a normal positive x, to a last bit: a division that rounds right costs several times as much, and
+// forty of them follow one another here, each of which makes good what the one before was off.
 __device__ float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return fmaf(y, fmaf(-x, y, 1.0f), y);
+  return y;
 }
 
-// Divides each line of the matrix by its sum: a row has step 1, a column step N.
+// Half a round of scaling: own[k] becomes own[k] / (own[k] * <its line of the matrix, other> + eps), so that
+// the line has sum 1.
 template <int N, bool kColumns>
-__device__ void divide_by_sums(float (&comb)[N * N], float eps) {
+__device__ void scale_lines(const float (&m)[N * N], const float (&other)[N], float (&own)[N], float eps) {
 #pragma unroll
   for (int line = 0; line < N; ++line) {
-    const int start = kColumns ? line : line * N, step = kColumns ? N : 1;
-    float sum = eps;
+    float sum = 0;
 #pragma unroll
-    for (int i = 0; i < N; ++i) sum += comb[start + i * step];
-    const float part = reciprocal(sum);
-#pragma unroll
-    for (int i = 0; i < N; ++i) comb[start + i * step] *= part;
+    for (int i = 0; i < N; ++i) sum = fmaf(m[kColumns ? i * N + line : line * N + i], other[i], sum);
+    own[line] *= reciprocal(fmaf(own[line], sum, eps));
   }
 }
 
-// The same in registers, each lane for itself: the rounds follow from one another, so that the time of one
-// counts, and a round through shared memory takes several times as long.
+// The same in registers, each lane for itself, on the factors of rows and columns: the rounds follow from one
+// another, so that the length of one counts, and a round through shared memory takes several times as long.
+// comb is the softmax of its rows.
 template <int N>
 __device__ void sinkhorn(float (&comb)[N * N], int iterations, float eps) {
+  float rows[N], columns[N];
 #pragma unroll
-  for (int j = 0; j < N; ++j) {
-    float most = comb[j * N], sum = 0;
-#pragma unroll
-    for (int k = 1; k < N; ++k) most = fmaxf(most, comb[j * N + k]);
-#pragma unroll
-    for (int k = 0; k < N; ++k) sum += comb[j * N + k] = expf(comb[j * N + k] - most);
-    const float part = 1.0f / sum;
-#pragma unroll
-    for (int k = 0; k < N; ++k) comb[j * N + k] = comb[j * N + k] * part + eps;
-  }
-  if (iterations > 0) divide_by_sums<N, true>(comb, eps);
+  for (int k = 0; k < N; ++k) rows[k] = columns[k] = 1;
+  if (iterations > 0) scale_lines<N, true>(comb, rows, columns, eps);
+#pragma unroll 1
   for (int i = 1; i < iterations; ++i) {
-    divide_by_sums<N, false>(comb, eps);
-    divide_by_sums<N, true>(comb, eps);
+    scale_lines<N, false>(comb, columns, rows, eps);
+    scale_lines<N, true>(comb, rows, columns, eps);
   }
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+#pragma unroll
+    for (int k = 0; k < N; ++k) comb[j * N + k] *= rows[j] * columns[k];
 }
 
 // The mixer of a site, waiting in shared memory while the streams are summed up.
@@ -94,10 +93,18 @@ __device__ void mix(const HyperConnectionSite& s, const Mixer& mixer, float inve
   const int lane = threadIdx.x, n = s.n;
   if (lane < n) s.post[b * n + lane] = 2.0f * sigmoid(mixer.at(n + lane, 1, inverse));
   float* out = s.comb + b * n * n;
-  if (n == 4) {
+  if (n == 4) {  // the softmax of the rows by a lane a value
+    const float value = mixer.at(2 * 4 + lane % 16, 2, inverse);
+    float most = value;
+    for (int offset = 1; offset < 4; offset *= 2)
+      most = fmaxf(most, __shfl_xor_sync(0xFFFFFFFFu, most, offset));
+    const float part = expf(value - most);
+    float sum = part;
+    for (int offset = 1; offset < 4; offset *= 2) sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
+    const float share = part / sum + s.hc_eps;
     float comb[16];
 #pragma unroll
-    for (int i = 0; i < 16; ++i) comb[i] = mixer.at(2 * 4 + i, 2, inverse);
+    for (int i = 0; i < 16; ++i) comb[i] = __shfl_sync(0xFFFFFFFFu, share, i);
     sinkhorn<4>(comb, s.sinkhorn_iterations, s.hc_eps);
 #pragma unroll
     for (int i = 0; i < 16; ++i)
@@ -115,7 +122,7 @@ struct alignas(W * sizeof(float)) Floats {
   float v[W];
 };
 
-template <int W>
+template <int W, int kThreads>
 __device__ float sum_of_squares(const float* streams, int size) {
   float squares = 0;
   const auto* from = reinterpret_cast<const Floats<W>*>(streams);
@@ -129,7 +136,7 @@ __device__ float sum_of_squares(const float* streams, int size) {
 }
 
 // The collapsed vector; gives back this thread's part of its squares.
-template <int W>
+template <int W, int kThreads>
 __device__ float collapse(const float* streams, const float* pre, int n, int d, float* collapsed) {
   float squares = 0;
   const auto* from = reinterpret_cast<const Floats<W>*>(streams);
@@ -151,7 +158,7 @@ __device__ float collapse(const float* streams, const float* pre, int n, int d, 
 }
 
 // Two blocks a row: the second makes post and comb, which takes as long as all the rest, beside it.
-template <int W>
+template <int W, int kThreads>
 __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSite s) {
   let_next_start();
   __shared__ float scratch[32], pre[kMostStreams], comb[kMostStreams * kMostStreams];
@@ -168,7 +175,8 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   if (threadIdx.x < logits)
     mixer.logits[threadIdx.x] = s.logits[static_cast<std::int64_t>(b) * logits + threadIdx.x];
   const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
-  const float sum = block_sum(sum_of_squares<W>(streams, size), scratch);  // after it the mixer is there
+  const float sum =
+      block_sum(sum_of_squares<W, kThreads>(streams, size), scratch);  // after it the mixer is there
   const float inverse = 1.0f / sqrtf(sum / static_cast<float>(size) + s.rms_eps);
   if (blockIdx.y == 1) {
     if (threadIdx.x < 32) mix(s, mixer, inverse, b, comb);
@@ -179,7 +187,7 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
 
   float* collapsed = s.collapsed + static_cast<std::int64_t>(b) * s.d;
   float* normed = s.normed + static_cast<std::int64_t>(b) * s.d;
-  const float squares = block_sum(collapse<W>(streams, pre, n, s.d, collapsed), scratch);
+  const float squares = block_sum(collapse<W, kThreads>(streams, pre, n, s.d, collapsed), scratch);
   const float norm = 1.0f / sqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
   for (int i = threadIdx.x; i < s.d / W; i += kThreads) {  // of its own values alone
     const Floats<W> x = reinterpret_cast<const Floats<W>*>(collapsed)[i];
@@ -211,9 +219,11 @@ struct Summed {
   }
 };
 
-template <int N, class Value>
-__global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb, int n,
-                              int d) {
+// N streams at most; exactly N where kExact.
+template <int N, bool kExact, class Value>
+__global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb,
+                              int streams_here, int d) {
+  const int n = kExact ? N : streams_here;
   let_next_start();
   wait_for_previous();
   const int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
@@ -236,20 +246,22 @@ template <class Value>
 void expand(cudaStream_t stream, float* streams, const Value& y, const float* post, const float* comb, int n,
             int d, int batch) {
   const dim3 grid((d + 127) / 128, batch);
-  if (n <= 4)
-    launch(stream, expand_kernel<4, Value>, grid, 128, 0, streams, y, post, comb, n, d);
+  if (n == 4)
+    launch(stream, expand_kernel<4, true, Value>, grid, 128, 0, streams, y, post, comb, n, d);
   else
-    launch(stream, expand_kernel<kMostStreams, Value>, grid, 128, 0, streams, y, post, comb, n, d);
+    launch(stream, expand_kernel<kMostStreams, false, Value>, grid, 128, 0, streams, y, post, comb, n, d);
 }
 
 }  // namespace
 
 void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site, int batch) {
   const dim3 grid(batch, site.post == nullptr ? 1 : 2);
-  if (site.d % 4 == 0)
-    launch(stream, site_kernel<4>, grid, kThreads, 0, site);
+  if (site.d % 4 != 0)
+    launch(stream, site_kernel<1, kMany>, grid, kMany, 0, site);
+  else if (site.n * site.d / 4 <= 4 * kFew)
+    launch(stream, site_kernel<4, kFew>, grid, kFew, 0, site);
   else
-    launch(stream, site_kernel<1>, grid, kThreads, 0, site);
+    launch(stream, site_kernel<4, kMany>, grid, kMany, 0, site);
 }
 
 void hyper_connection_expand(cudaStream_t stream, float* streams, const float* y, const float* post,

@@ -1,6 +1,6 @@
 // How the kernels of the step are launched: each may be placed on the SMs while the one before it drains
 // (programmatic dependent launch, compute capability 9.0). In a graph the edge between the two is a
-// programmatic one.
+// programmatic one. What the kernels do for it stands in follow.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,22 +9,6 @@
 #include <utility>
 
 namespace dsv4::kernels {
-
-// Every kernel that is launched here calls both, by all its threads: first of all let_next_start(), so that
-// the next one may be placed; then wait_for_previous(), which returns once the one before has ended and what
-// it wrote is visible. Since each waits for the one before, nothing overtakes anything. Several may wait at
-// once, one behind the other, so that before its wait a kernel reads only what none but the last kernel of a
-// step writes: weights, ids, positions; never what some kernel further up left.
-__device__ inline void let_next_start() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ inline void wait_for_previous() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 // Whether launches overlap from now on, where the device can: to measure what it is worth. Overlap is the
 // default.

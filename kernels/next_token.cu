@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/weights/generator.h"
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/top_k.cuh"
 

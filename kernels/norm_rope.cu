@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"

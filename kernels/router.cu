@@ -1,7 +1,9 @@
 #include "kernels/router.h"
 
+#include <algorithm>
 #include <cstdint>
 
+#include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/top_k.cuh"
 
@@ -27,34 +29,35 @@ __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
   const int* row_of_table =
       r.table == nullptr ? nullptr : r.table + static_cast<std::int64_t>(r.ids[b]) * r.k;
   if (near && row_of_table != nullptr)  // nobody else's memory, and the token is known since the step began
-    for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = row_of_table[i];
+    for (int i = threadIdx.x; i < r.k; i += blockDim.x) chosen[i] = row_of_table[i];
   const float first_bias = r.bias != nullptr && threadIdx.x < r.experts ? r.bias[threadIdx.x] : 0.0f;
   wait_for_previous();
-  for (int e = threadIdx.x; e < r.experts; e += kThreads) {
+  for (int e = threadIdx.x; e < r.experts; e += blockDim.x) {
     const float x = r.logits[at + e];
     const float score = sqrtf(x > 20.0f ? x : log1pf(expf(x)));
     scores[e] = score;
     if (near) r.scores[at + e] = score;
     if (r.table != nullptr) continue;
-    biased[e] = score + (e < kThreads ? first_bias : r.bias[e]);
+    biased[e] = score + (e < static_cast<int>(blockDim.x) ? first_bias : r.bias[e]);
     if (near) r.biased[at + e] = biased[e];
   }
   __syncthreads();
   if (r.table != nullptr) {
     if (!near) {
-      for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = row_of_table[i];
+      for (int i = threadIdx.x; i < r.k; i += blockDim.x) chosen[i] = row_of_table[i];
       __syncthreads();
     }
   } else {
     if (r.forced.count != nullptr && r.forced.count[b] >= 0)
-      for (int i = threadIdx.x; i < r.k; i += kThreads) chosen[i] = r.forced.chosen[b * r.k + i];
+      for (int i = threadIdx.x; i < r.k; i += blockDim.x) chosen[i] = r.forced.chosen[b * r.k + i];
     else
       visit_top_k(biased, r.experts, r.k, scratch, [&](int rank, int expert) { chosen[rank] = expert; });
     __syncthreads();
   }
   float sum = 0;
+#pragma unroll 4
   for (int i = 0; i < r.k; ++i) sum += scores[chosen[i]];
-  for (int i = threadIdx.x; i < r.k; i += kThreads) {
+  for (int i = threadIdx.x; i < r.k; i += blockDim.x) {
     r.shares[b * r.k + i] = scores[chosen[i]] / (sum + 1e-20f) * r.scaling;
     if (near) r.chosen[b * r.k + i] = chosen[i];
   }
@@ -63,7 +66,8 @@ __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
 }  // namespace
 
 void route(cudaStream_t stream, const Router& args, int batch) {
-  launch(stream, route_kernel, batch, kThreads, 0, args);
+  const int threads = std::min(kThreads, (args.experts + 31) / 32 * 32);
+  launch(stream, route_kernel, batch, threads, 0, args);
 }
 
 }  // namespace dsv4::kernels
