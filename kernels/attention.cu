@@ -44,14 +44,19 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
   const float* entries = a.entries + static_cast<std::int64_t>(b) * a.max_entries * a.dim;
   const int* chosen = a.chosen == nullptr ? nullptr : a.chosen + static_cast<std::int64_t>(b) * a.width;
   const float sink = a.sink[head], scale = 1.0f / sqrtf(static_cast<float>(a.dim));
+  const int groups = max(1, kThreads / width), group = threadIdx.x / width,
+            of_group = threadIdx.x - group * width;
+  const int plain = a.dim - 2 * a.pairs, own_pair = threadIdx.x;
+  const float2 own_turn = own_pair < a.pairs ? turn_of(position, a.frequencies[own_pair]) : float2{};
+  const int closed = a.entries == nullptr ? 0 : min((position + 1) / a.ratio, a.max_entries);
   wait_for_previous();
 
   int compressed = 0;
   if (chosen != nullptr)  // the -1 come last
     for (int i = 0; i < a.width; i += 32)
       compressed += __popc(__ballot_sync(0xFFFFFFFFu, i + lane < a.width && chosen[i + lane] >= 0));
-  else if (a.entries != nullptr)
-    compressed = min((position + 1) / a.ratio, a.max_entries);
+  else
+    compressed = closed;
   const int keys = in_window + compressed;
   const auto key = [&](int j) {
     const int entry = j - in_window;
@@ -78,12 +83,12 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
       }
     }
 #pragma unroll
+    for (int i = 0; i < kTogether; ++i) product[i] = warp_sum(product[i]) * scale;
+#pragma unroll
     for (int i = 0; i < kTogether; ++i) {
       const int j = first + i * kWarps;
-      if (j >= keys) break;
-      const float score = warp_sum(product[i]) * scale;
-      if (lane == 0) weight[j] = score;
-      top = fmaxf(top, score);
+      if (lane == i && j < keys) weight[j] = product[i];
+      top = fmaxf(top, product[i]);  // past the end it is the last key's again
     }
   }
   if (lane == 0) tops[warp] = top;
@@ -95,12 +100,12 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
   if (lane == 0) totals[warp] = total;
   __syncthreads();
   total = warp_sum(lane < kWarps ? totals[lane] : 0.0f) + expf(sink - top);
+  const float share_of_one = 1.0f / total;
 
   // As many groups of threads as fit take turns at the keys; a thread has W dimensions of it.
-  const int groups = max(1, kThreads / width), group = threadIdx.x / width;
   for (int base = 0; base < width;
        base += kThreads) {  // once, where a head has no more than kThreads W dimensions
-    const int d = base + (groups > 1 ? threadIdx.x % width : threadIdx.x);
+    const int d = base + (groups > 1 ? of_group : threadIdx.x);
     Floats<W> sum{};
     if (d < width && (groups == 1 || group < groups)) {
 #pragma unroll 8
@@ -116,16 +121,17 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
     const auto* parts = reinterpret_cast<const float*>(part);
     for (int i = threadIdx.x; i < min(width - base, kThreads) * W; i += kThreads) {
       float value = 0;
+#pragma unroll 8
       for (int g = 0; g < groups; ++g) value += parts[g * width * W + i];
-      out[base * W + i] = value / total;
+      out[base * W + i] = value * share_of_one;
     }
     __syncthreads();
   }
-  const int plain = a.dim - 2 * a.pairs;
   for (int d = threadIdx.x; d < plain; d += kThreads) a.out[at + d] = out[d];
   for (int i = threadIdx.x; i < a.pairs; i += kThreads) {
     const int d = plain + 2 * i;
-    const float2 turned = rotated(out[d], out[d + 1], position, a.frequencies[i], true);
+    const float2 turned =
+        rotated(out[d], out[d + 1], i == own_pair ? own_turn : turn_of(position, a.frequencies[i]), true);
     a.out[at + d] = turned.x;
     a.out[at + d + 1] = turned.y;
   }

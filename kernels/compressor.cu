@@ -62,14 +62,14 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
     entry[d] = sum / weights;
     squares = fmaf(entry[d], entry[d], squares);
   }
-  const float scale = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(c.dim) + c.eps);
+  const float scale = rsqrtf(block_sum(squares, scratch) / static_cast<float>(c.dim) + c.eps);
   float* out = c.entries + (static_cast<std::int64_t>(b) * c.max_entries + w) * c.dim;
   const int plain = c.dim - 2 * c.pairs;
   for (int i = threadIdx.x; i < plain; i += kThreads) out[i] = entry[i] * scale * c.norm[i];
   for (int i = threadIdx.x; i < c.pairs; i += kThreads) {
     const int at = plain + 2 * i;
     const float2 turned = rotated(entry[at] * scale * c.norm[at], entry[at + 1] * scale * c.norm[at + 1],
-                                  w * c.ratio, c.frequencies[i], false);
+                                  turn_of(w * c.ratio, c.frequencies[i]), false);
     out[at] = turned.x;
     out[at + 1] = turned.y;
   }

@@ -116,10 +116,11 @@ __device__ inline float value_at(const Matrix& m, int row, int col) {
   }
 }
 
-// Chunks of a row under way, fetched before the vector that they meet is there.
-constexpr int kAhead = 2;
+// Chunks of R rows under way, fetched before the vector that they meet is there.
+template <int R>
 struct Ahead {
-  uint4 bits[kAhead];
+  static constexpr int kSteps = R == 1 ? 2 : 1;
+  uint4 bits[kSteps][R];
 };
 
 __device__ inline int chunks_of(const Matrix& m) {
@@ -129,81 +130,97 @@ __device__ inline int chunks_of(const Matrix& m) {
                                                     : 3);
 }
 
-// Every `step`-th of the row's chunks, from `first`.
-__device__ inline Ahead fetch(const uint4* data, int first, int step, int chunks) {
-  Ahead ahead{};
+// Every `step`-th chunk from `first` of R rows, one `pitch` apart.
+template <int R>
+__device__ inline Ahead<R> fetch(const uint4* row, int pitch, int first, int step, int chunks) {
+  Ahead<R> ahead{};
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i)
-    if (first + i * step < chunks) ahead.bits[i] = __ldcs(data + first + i * step);
+  for (int i = 0; i < Ahead<R>::kSteps; ++i)
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (first + i * step < chunks) ahead.bits[i][r] = __ldcs(row + r * pitch + first + i * step);
   return ahead;
 }
 
-// What the thread will need first; nothing where the rows are no whole number of chunks.
-__device__ inline Ahead fetch_first(const Matrix& m, int row, int first, int step, bool chunked) {
+// What the thread will need first of rows `row` to row + R - 1; nothing where they are no whole number of
+// chunks.
+template <int R>
+__device__ inline Ahead<R> fetch_first(const Matrix& m, int row, int first, int step, bool chunked) {
   if (!chunked) return {};
   const int chunks = chunks_of(m);
-  return fetch(reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks, first, step,
-               chunks);
+  return fetch<R>(reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks, chunks,
+                  first, step, chunks);
 }
 
-// sum[b] += what this thread has of <row `row`, x_b>: every `step`-th chunk from `first`, of which
-// fetch_first gave the first ones. x[b] are float vectors aligned to 16 bytes when `chunked`. The order of
-// the sums does not depend on NB.
-template <Format F, int NB>
+// sum[r][b] += what this thread has of <row row + r, x_b>: every `step`-th chunk from `first`, of which
+// fetch_first gave the first ones. x[b] are float vectors aligned to 16 bytes when `chunked`; R rows share
+// what is read of them. The order of the sums depends neither on NB nor on R.
+template <Format F, int NB, int R>
 __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)[NB], int first, int step,
-                               bool chunked, Ahead ahead, float (&sum)[NB]) {
+                               bool chunked, Ahead<R> ahead, float (&sum)[R][NB]) {
   if (!chunked) {
 #pragma unroll 1
     for (int i = first; i < m.cols; i += step) {
-      const float w = value_at<F>(m, row, i);
 #pragma unroll
-      for (int b = 0; b < NB; ++b) sum[b] = fmaf(w, x[b][i], sum[b]);
+      for (int r = 0; r < R; ++r) {
+        const float w = value_at<F>(m, row + r, i);
+#pragma unroll
+        for (int b = 0; b < NB; ++b) sum[r][b] = fmaf(w, x[b][i], sum[r][b]);
+      }
     }
     return;
   }
-  constexpr int kValues = kChunk<F>;
+  constexpr int kValues = kChunk<F>, kSteps = Ahead<R>::kSteps;
   const int chunks = static_cast<unsigned>(m.cols) / kValues;
   const uint4* data = reinterpret_cast<const uint4*>(m.data) + static_cast<std::int64_t>(row) * chunks;
 #pragma unroll 1
-  for (int start = first; start < chunks; start += kAhead * step) {
-    Ahead next;
-    if (start + kAhead * step < chunks) next = fetch(data, start + kAhead * step, step, chunks);
+  for (int start = first; start < chunks; start += kSteps * step) {
+    Ahead<R> next;
+    if (start + kSteps * step < chunks) next = fetch<R>(data, chunks, start + kSteps * step, step, chunks);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < kSteps; ++i) {
       const int c = start + i * step;
       if (c >= chunks) break;
-      const float scale = scale_of<F>(m, row, c * kValues);
-      float part[NB] = {};
+      float part[R][NB] = {};
 #pragma unroll
       for (int t = 0; t < kValues / 4; ++t) {
-        const float4 w = decode4<F>(ahead.bits[i], t);
+        float4 v[NB];
 #pragma unroll
-        for (int b = 0; b < NB; ++b) {
-          const float4 v = *reinterpret_cast<const float4*>(x[b] + c * kValues + 4 * t);
-          part[b] = fmaf(w.w, v.w, fmaf(w.z, v.z, fmaf(w.y, v.y, fmaf(w.x, v.x, part[b]))));
+        for (int b = 0; b < NB; ++b) v[b] = *reinterpret_cast<const float4*>(x[b] + c * kValues + 4 * t);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+          const float4 w = decode4<F>(ahead.bits[i][r], t);
+#pragma unroll
+          for (int b = 0; b < NB; ++b)
+            part[r][b] =
+                fmaf(w.w, v[b].w, fmaf(w.z, v[b].z, fmaf(w.y, v[b].y, fmaf(w.x, v[b].x, part[r][b]))));
         }
       }
 #pragma unroll
-      for (int b = 0; b < NB; ++b) sum[b] = fmaf(part[b], scale, sum[b]);
+      for (int r = 0; r < R; ++r) {
+        const float scale = scale_of<F>(m, row + r, c * kValues);
+#pragma unroll
+        for (int b = 0; b < NB; ++b) sum[r][b] = fmaf(part[r][b], scale, sum[r][b]);
+      }
     }
     ahead = next;
   }
 }
 
-template <int NB>
+template <int NB, int R>
 __device__ inline void add_dot(const Matrix& m, int row, const float* const (&x)[NB], int first, int step,
-                               bool chunked, const Ahead& ahead, float (&sum)[NB]) {
+                               bool chunked, const Ahead<R>& ahead, float (&sum)[R][NB]) {
   switch (m.format) {
     case Format::kF32:
-      return add_dot<Format::kF32, NB>(m, row, x, first, step, chunked, ahead, sum);
+      return add_dot<Format::kF32, NB, R>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kBf16:
-      return add_dot<Format::kBf16, NB>(m, row, x, first, step, chunked, ahead, sum);
+      return add_dot<Format::kBf16, NB, R>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kF16:
-      return add_dot<Format::kF16, NB>(m, row, x, first, step, chunked, ahead, sum);
+      return add_dot<Format::kF16, NB, R>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kFp8Block:
-      return add_dot<Format::kFp8Block, NB>(m, row, x, first, step, chunked, ahead, sum);
+      return add_dot<Format::kFp8Block, NB, R>(m, row, x, first, step, chunked, ahead, sum);
     case Format::kFp4Row:
-      return add_dot<Format::kFp4Row, NB>(m, row, x, first, step, chunked, ahead, sum);
+      return add_dot<Format::kFp4Row, NB, R>(m, row, x, first, step, chunked, ahead, sum);
   }
 }
 

@@ -22,20 +22,21 @@ struct Chunked {
   bool first, second, shared_first, shared_second;
 };
 
-// A warp is one output row of one slot. The shared expert's row is on its way before the choice is known.
-__global__ void __launch_bounds__(32 * kWarps)
+// A warp is R output rows of one slot. The shared expert's row is on its way before the choice is known.
+template <int R>
+__global__ void __launch_bounds__(32 * kWarps, 2)
     up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked) {
   let_next_start();
-  const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = (blockIdx.x * kWarps + threadIdx.x / 32) * R, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   const bool shared = slot == a.slots, inside = row < a.w1.first.rows;
   const bool whole[2] = {shared ? chunked.shared_first : chunked.first,
                          shared ? chunked.shared_second : chunked.second};
   Matrix w1 = a.shared_w1, w3 = a.shared_w3;
-  Ahead gate_ahead{}, up_ahead{};
+  Ahead<R> gate_ahead{}, up_ahead{};
   if (shared && inside) {
-    gate_ahead = fetch_first(w1, row, lane, 32, whole[0]);
-    up_ahead = fetch_first(w3, row, lane, 32, whole[1]);
+    gate_ahead = fetch_first<R>(w1, row, lane, 32, whole[0]);
+    up_ahead = fetch_first<R>(w3, row, lane, 32, whole[1]);
   }
   wait_for_previous();
   if (!inside) return;
@@ -43,72 +44,99 @@ __global__ void __launch_bounds__(32 * kWarps)
     const int e = a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot];
     w1 = of_expert(a.w1, e);
     w3 = of_expert(a.w3, e);
-    gate_ahead = fetch_first(w1, row, lane, 32, whole[0]);
-    up_ahead = fetch_first(w3, row, lane, 32, whole[1]);
+    gate_ahead = fetch_first<R>(w1, row, lane, 32, whole[0]);
+    up_ahead = fetch_first<R>(w3, row, lane, 32, whole[1]);
   }
   const float* const x[1] = {a.x + static_cast<std::int64_t>(b) * a.w1.first.cols};
-  float gate = 0, up = 0;
+  float gate[R] = {}, up[R] = {};
   Matrix w = w1;
-  Ahead ahead = gate_ahead;
+  Ahead<R> ahead = gate_ahead;
   bool in_chunks = whole[0];
 #pragma unroll 1
   for (int i = 0; i < 2; ++i) {  // one copy of the code for both: it is fetched anew at each launch
-    float sum[1] = {};
-    add_dot<1>(w, row, x, lane, 32, in_chunks, ahead, sum);
-    gate = up;
-    up = sum[0];
+    float sum[R][1] = {};
+    add_dot<1, R>(w, row, x, lane, 32, in_chunks, ahead, sum);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      gate[r] = up[r];
+      up[r] = sum[r][0];
+    }
     w = w3;
     ahead = up_ahead;
     in_chunks = whole[1];
   }
-  const float g = fminf(warp_sum(gate), a.limit);
-  const float u = fminf(fmaxf(warp_sum(up), -a.limit), a.limit);
-  if (lane == 0)
-    a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w1.first.rows + row] =
-        g / (1.0f + expf(-g)) * u;
+  float* out = a.out + (static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w1.first.rows + row;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const float g = fminf(warp_sum(gate[r]), a.limit);
+    const float u = fminf(fmaxf(warp_sum(up[r]), -a.limit), a.limit);
+    if (lane == r) out[r] = g / (1.0f + expf(-g)) * u;
+  }
 }
 
-__global__ void __launch_bounds__(32 * kWarps)
+template <int R>
+__global__ void __launch_bounds__(32 * kWarps, 2)
     down_kernel(const __grid_constant__ ExpertsDown a, bool chunked, bool shared_chunked) {
   let_next_start();
-  const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = (blockIdx.x * kWarps + threadIdx.x / 32) * R, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   const bool shared = slot == a.slots, inside = row < a.w2.first.rows,
              whole = shared ? shared_chunked : chunked;
   Matrix w2 = a.shared_w2;
-  Ahead ahead{};
-  if (shared && inside) ahead = fetch_first(w2, row, lane, 32, whole);
+  Ahead<R> ahead{};
+  if (shared && inside) ahead = fetch_first<R>(w2, row, lane, 32, whole);
   wait_for_previous();
   if (!inside) return;
   if (!shared) {
     w2 = of_expert(a.w2, a.chosen == nullptr ? 0 : a.chosen[b * a.slots + slot]);
-    ahead = fetch_first(w2, row, lane, 32, whole);
+    ahead = fetch_first<R>(w2, row, lane, 32, whole);
   }
   const float* const x[1] = {a.x + (static_cast<std::int64_t>(b) * a.x_slots + slot) * a.w2.first.cols};
-  float sum[1] = {};
-  add_dot<1>(w2, row, x, lane, 32, whole, ahead, sum);
-  const float y = warp_sum(sum[0]);
-  if (lane == 0) a.out[(static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row] = y;
+  float sum[R][1] = {};
+  add_dot<1, R>(w2, row, x, lane, 32, whole, ahead, sum);
+  float* out = a.out + (static_cast<std::int64_t>(b) * a.out_slots + slot) * a.w2.first.rows + row;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const float y = warp_sum(sum[r][0]);
+    if (lane == r) out[r] = y;
+  }
 }
 
-int tiles(int rows) {
-  return (rows + kWarps - 1) / kWarps;
+// Rows that share what is read of x, where that leaves a few warps for every SM.
+constexpr int kSharing = 4;
+bool rows_may_share(int rows, int slots) {
+  return rows % kSharing == 0 && rows / kSharing * slots >= 132 * 8;
+}
+
+int tiles(int rows, int rows_of_a_warp) {
+  const int rows_of_a_block = kWarps * rows_of_a_warp;
+  return (rows + rows_of_a_block - 1) / rows_of_a_block;
 }
 
 }  // namespace
 
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch) {
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
-  const dim3 grid(tiles(w1.rows), args.slots + (args.shared_w1.data != nullptr ? 1 : 0), batch);
-  launch(stream, up_kernel, grid, 32 * kWarps, 0, args,
-         Chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),
-                 whole_chunks(args.shared_w3)});
+  const int slots = args.slots + (args.shared_w1.data != nullptr ? 1 : 0);
+  const Chunked chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),
+                        whole_chunks(args.shared_w3)};
+  if (rows_may_share(w1.rows, slots))
+    launch(stream, up_kernel<kSharing>, dim3(tiles(w1.rows, kSharing), slots, batch), 32 * kWarps, 0, args,
+           chunked);
+  else
+    launch(stream, up_kernel<1>, dim3(tiles(w1.rows, 1), slots, batch), 32 * kWarps, 0, args, chunked);
 }
 
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
-  const dim3 grid(tiles(w2.rows), args.slots + (args.shared_w2.data != nullptr ? 1 : 0), batch);
-  launch(stream, down_kernel, grid, 32 * kWarps, 0, args, whole_chunks(w2), whole_chunks(args.shared_w2));
+  const int slots = args.slots + (args.shared_w2.data != nullptr ? 1 : 0);
+  const bool chunked = whole_chunks(w2), shared_chunked = whole_chunks(args.shared_w2);
+  if (rows_may_share(w2.rows, slots))
+    launch(stream, down_kernel<kSharing>, dim3(tiles(w2.rows, kSharing), slots, batch), 32 * kWarps, 0, args,
+           chunked, shared_chunked);
+  else
+    launch(stream, down_kernel<1>, dim3(tiles(w2.rows, 1), slots, batch), 32 * kWarps, 0, args, chunked,
+           shared_chunked);
 }
 
 }  // namespace dsv4::kernels

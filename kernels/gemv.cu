@@ -20,22 +20,22 @@ struct Plan {
   } entry[kMostGemvTasks];
 };
 
-// A block takes kWarps >> warps_log2 rows of one task for NB rows of the batch.
-template <int NB>
+// A block takes R rows for each kWarps >> warps_log2 of one task, for NB rows of the batch.
+template <int NB, int R>
 __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant__ Plan plan) {
-  __shared__ float part[kWarps][NB];
+  __shared__ float part[kWarps][R][NB];
   let_next_start();
   int t = 0;
   while (t + 1 < plan.count && static_cast<int>(blockIdx.x) >= plan.first_block[t + 1]) ++t;
   const Plan::Entry& entry = plan.entry[t];
   const GemvTask& task = entry.task;
-  const int log2 = entry.warps_log2, rows_log2 = kWarpsLog2 - log2;
+  const int log2 = entry.warps_log2, groups = kWarps >> log2;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int first_row = (static_cast<int>(blockIdx.x) - plan.first_block[t]) << rows_log2;
-  const int row = first_row + (warp >> log2), first_b = blockIdx.y * NB;
+  const int first_row = (static_cast<int>(blockIdx.x) - plan.first_block[t]) * groups * R;
+  const int row = first_row + (warp >> log2) * R, first_b = blockIdx.y * NB;
   const int part_of_row = (warp & ((1 << log2) - 1)) * 32 + lane, step = 32 << log2;
-  Ahead ahead{};
-  if (row < task.w.rows) ahead = fetch_first(task.w, row, part_of_row, step, entry.chunked);
+  Ahead<R> ahead{};
+  if (row < task.w.rows) ahead = fetch_first<R>(task.w, row, part_of_row, step, entry.chunked);
   std::int64_t x_at = 0;
   if (task.rows_per_group > 0) x_at = static_cast<std::int64_t>(row / task.rows_per_group) * task.w.cols;
   const float* x[NB];
@@ -44,25 +44,31 @@ __global__ void __launch_bounds__(32 * kWarps) gemv_kernel(const __grid_constant
     x[b] = task.x + x_at + static_cast<std::int64_t>(min(first_b + b, plan.batch - 1)) * task.x_stride;
   wait_for_previous();
 
-  float sum[NB] = {};
-  if (row < task.w.rows) add_dot<NB>(task.w, row, x, part_of_row, step, entry.chunked, ahead, sum);
-  if (NB == 1 && log2 == 0) {  // the row is the warp's own
-    const float v = warp_sum(sum[0]);
-    if (lane == 0 && row < task.w.rows)
-      task.y[static_cast<std::int64_t>(first_b) * task.y_stride + row] = v * task.factor;
+  float sum[R][NB] = {};
+  if (row < task.w.rows) add_dot<NB, R>(task.w, row, x, part_of_row, step, entry.chunked, ahead, sum);
+#pragma unroll
+  for (int r = 0; r < R; ++r)
+#pragma unroll
+    for (int b = 0; b < NB; ++b) sum[r][b] = warp_sum(sum[r][b]);
+  if (NB == 1 && log2 == 0) {  // the rows are the warp's own
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (lane == r && row < task.w.rows)
+        task.y[static_cast<std::int64_t>(first_b) * task.y_stride + row + r] = sum[r][0] * task.factor;
     return;
   }
+  if (lane == 0)
 #pragma unroll
-  for (int b = 0; b < NB; ++b) {
-    const float v = warp_sum(sum[b]);
-    if (lane == 0) part[warp][b] = v;
-  }
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+      for (int b = 0; b < NB; ++b) part[warp][r][b] = sum[r][b];
   __syncthreads();
-  const int b = threadIdx.x % NB, r = threadIdx.x / NB;
-  if (r >= 1 << rows_log2 || first_row + r >= task.w.rows || first_b + b >= plan.batch) return;
+  const int b = threadIdx.x % NB, r = threadIdx.x / NB % R, group = threadIdx.x / (NB * R);
+  const int out = first_row + group * R + r;
+  if (group >= groups || out >= task.w.rows || first_b + b >= plan.batch) return;
   float y = 0;
-  for (int w = 0; w < 1 << log2; ++w) y += part[(r << log2) + w][b];
-  task.y[static_cast<std::int64_t>(first_b + b) * task.y_stride + first_row + r] = y * task.factor;
+  for (int w = 0; w < 1 << log2; ++w) y += part[(group << log2) + w][r][b];
+  task.y[static_cast<std::int64_t>(first_b + b) * task.y_stride + out] = y * task.factor;
 }
 
 // Enough warps for the chip whatever the shape; never by the batch, so that a row gets the same sums in every
@@ -74,10 +80,23 @@ int warps_log2(const Matrix& w) {
   return log2;
 }
 
-template <int NB>
+template <int NB, int R>
 void launch_rows(cudaStream_t stream, const Plan& plan, int blocks) {
   const dim3 grid(blocks, (plan.batch + NB - 1) / NB);
-  launch(stream, gemv_kernel<NB>, grid, 32 * kWarps, 0, plan);
+  launch(stream, gemv_kernel<NB, R>, grid, 32 * kWarps, 0, plan);
+}
+
+// Rows that share what is read of x: where there is enough left for every SM, and no group is cut.
+constexpr int kSharing = 4;
+bool rows_may_share(const GemvTasks& tasks) {
+  constexpr int kWarpsOfTheChip = 132 * 8;
+  int warps = 0;
+  for (int i = 0; i < tasks.count; ++i) {
+    const GemvTask& task = tasks.task[i];
+    if (task.w.rows % kSharing != 0 || task.rows_per_group % kSharing != 0) return false;
+    warps += (task.w.rows << warps_log2(task.w)) / kSharing;
+  }
+  return warps >= kWarpsOfTheChip;
 }
 
 }  // namespace
@@ -85,23 +104,26 @@ void launch_rows(cudaStream_t stream, const Plan& plan, int blocks) {
 void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
   Plan plan{};
   int blocks = 0;
+  const int rows_of_a_warp = batch == 1 && rows_may_share(tasks) ? kSharing : 1;
   for (int i = 0; i < tasks.count; ++i) {
     const GemvTask& task = tasks.task[i];
     plan.first_block[i] = blocks;
     plan.entry[i] = {task, warps_log2(task.w), whole_chunks(task.w) && task.x_stride % 4 == 0};
-    const int rows_per_block = kWarps >> plan.entry[i].warps_log2;
+    const int rows_per_block = (kWarps >> plan.entry[i].warps_log2) * rows_of_a_warp;
     blocks += (task.w.rows + rows_per_block - 1) / rows_per_block;
   }
   plan.count = tasks.count;
   plan.batch = batch;
-  if (batch == 1)
-    launch_rows<1>(stream, plan, blocks);
+  if (rows_of_a_warp == kSharing)
+    launch_rows<1, kSharing>(stream, plan, blocks);
+  else if (batch == 1)
+    launch_rows<1, 1>(stream, plan, blocks);
   else if (batch == 2)
-    launch_rows<2>(stream, plan, blocks);
+    launch_rows<2, 1>(stream, plan, blocks);
   else if (batch <= 4)
-    launch_rows<4>(stream, plan, blocks);
+    launch_rows<4, 1>(stream, plan, blocks);
   else
-    launch_rows<8>(stream, plan, blocks);
+    launch_rows<8, 1>(stream, plan, blocks);
 }
 
 }  // namespace dsv4::kernels

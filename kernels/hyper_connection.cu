@@ -135,9 +135,11 @@ __device__ float sum_of_squares(const float* streams, int size) {
   return squares;
 }
 
-// The collapsed vector; gives back this thread's part of its squares.
+// The collapsed vector, of which the thread's first part goes to `own`; gives back this thread's part of its
+// squares.
 template <int W, int kThreads>
-__device__ float collapse(const float* streams, const float* pre, int n, int d, float* collapsed) {
+__device__ float collapse(const float* streams, const float* pre, int n, int d, float* collapsed,
+                          Floats<W>& own) {
   float squares = 0;
   const auto* from = reinterpret_cast<const Floats<W>*>(streams);
   auto* to = reinterpret_cast<Floats<W>*>(collapsed);
@@ -151,6 +153,7 @@ __device__ float collapse(const float* streams, const float* pre, int n, int d, 
       for (int j = 0; j < W; ++j) x.v[j] = fmaf(pre[k], stream.v[j], x.v[j]);
     }
     to[i] = x;
+    if (i < kThreads) own = x;
 #pragma unroll
     for (int j = 0; j < W; ++j) squares = fmaf(x.v[j], x.v[j], squares);
   }
@@ -177,7 +180,7 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
   const float sum =
       block_sum(sum_of_squares<W, kThreads>(streams, size), scratch);  // after it the mixer is there
-  const float inverse = 1.0f / sqrtf(sum / static_cast<float>(size) + s.rms_eps);
+  const float inverse = rsqrtf(sum / static_cast<float>(size) + s.rms_eps);
   if (blockIdx.y == 1) {
     if (threadIdx.x < 32) mix(s, mixer, inverse, b, comb);
     return;
@@ -187,10 +190,11 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
 
   float* collapsed = s.collapsed + static_cast<std::int64_t>(b) * s.d;
   float* normed = s.normed + static_cast<std::int64_t>(b) * s.d;
-  const float squares = block_sum(collapse<W, kThreads>(streams, pre, n, s.d, collapsed), scratch);
-  const float norm = 1.0f / sqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
+  Floats<W> own{};
+  const float squares = block_sum(collapse<W, kThreads>(streams, pre, n, s.d, collapsed, own), scratch);
+  const float norm = rsqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
   for (int i = threadIdx.x; i < s.d / W; i += kThreads) {  // of its own values alone
-    const Floats<W> x = reinterpret_cast<const Floats<W>*>(collapsed)[i];
+    const Floats<W> x = i < kThreads ? own : reinterpret_cast<const Floats<W>*>(collapsed)[i];
     const Floats<W> weight = i < kThreads ? first_weight : reinterpret_cast<const Floats<W>*>(s.norm)[i];
     Floats<W> out;
 #pragma unroll

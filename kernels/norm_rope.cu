@@ -27,24 +27,27 @@ __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_consta
   if (a.window)
     window = a.window + (static_cast<std::int64_t>(b) * a.window_slots + position % a.window_slots) * a.dim;
   const float first_weight = a.weight && threadIdx.x < a.dim ? a.weight[threadIdx.x] : 1.0f;
+  const int pairs = a.frequencies ? a.pairs : 0, plain = a.dim - 2 * pairs;
+  const int own_pair = threadIdx.x;
+  const float2 own_turn = own_pair < pairs ? turn_of(position, a.frequencies[own_pair]) : float2{};
   wait_for_previous();
   float scale = 1;
   if (a.normalise) {
     float squares = 0;
     for (int i = threadIdx.x; i < a.dim; i += kThreads) squares = fmaf(in[i], in[i], squares);
-    scale = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(a.dim) + a.eps);
+    scale = rsqrtf(block_sum(squares, scratch) / static_cast<float>(a.dim) + a.eps);
   }
   const auto value = [&](int i) { return in[i] * scale * (a.weight ? a.weight[i] : 1.0f); };
   const auto store = [&](int i, float v) {
     out[i] = v;
     if (window) window[i] = v;
   };
-  const int pairs = a.frequencies ? a.pairs : 0, plain = a.dim - 2 * pairs;
   for (int i = threadIdx.x; i < plain; i += kThreads)
     store(i, i < kThreads ? in[i] * scale * first_weight : value(i));
   for (int i = threadIdx.x; i < pairs; i += kThreads) {
     const int at = plain + 2 * i;
-    const float2 turned = rotated(value(at), value(at + 1), position, a.frequencies[i], false);
+    const float2 turned = rotated(value(at), value(at + 1),
+                                  i == own_pair ? own_turn : turn_of(position, a.frequencies[i]), false);
     store(at, turned.x);
     store(at + 1, turned.y);
   }

@@ -3,11 +3,16 @@
 
 namespace dsv4::kernels {
 
-__device__ inline float2 rotated(float a, float b, int position, float frequency, bool backward) {
-  float sine, cosine;
-  sincosf(static_cast<float>(position) * frequency, &sine, &cosine);
-  if (backward) sine = -sine;
-  return {a * cosine - b * sine, b * cosine + a * sine};
+// {cosine, sine} of a position's angle.
+__device__ inline float2 turn_of(int position, float frequency) {
+  float2 turn;
+  sincosf(static_cast<float>(position) * frequency, &turn.y, &turn.x);
+  return turn;
+}
+
+__device__ inline float2 rotated(float a, float b, float2 turn, bool backward) {
+  const float sine = backward ? -turn.y : turn.y;
+  return {a * turn.x - b * sine, b * turn.x + a * sine};
 }
 
 }  // namespace dsv4::kernels
