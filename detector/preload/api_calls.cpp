@@ -137,7 +137,7 @@ bool is_repeated_poll(ThreadState& thread, Family family, uint32_t domain, uint3
 
 bool wants_stack(const ThreadState& thread, const CallRecord& record, Family family, bool judged) {
   if (family == Family::launch) {
-    if (thread.captures_open == 0) return false;
+    if (thread.captures_open.load(std::memory_order_relaxed) == 0) return false;
     return (record.flags & trace::kLegacyStream) != 0 ||
            record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
   }

@@ -13,6 +13,13 @@ SpinLock g_lock;
 OpenCapture g_captures[kMaxOpen];
 std::atomic<uint32_t> g_count{0};
 
+// Not below 0: the thread that began may have made room for another one meanwhile.
+void count_down(std::atomic<uint32_t>& count) {
+  uint32_t n = count.load(std::memory_order_relaxed);
+  while (n > 0 && !count.compare_exchange_weak(n, n - 1, std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace
 
 uint32_t captures_open() {
@@ -24,7 +31,7 @@ bool capture_begins(const OpenCapture& capture) {
   const uint32_t n = g_count.load();
   if (n == kMaxOpen) return false;
   g_captures[n] = capture;
-  ++capture.thread->captures_open;
+  capture.thread->captures_open.fetch_add(1, std::memory_order_relaxed);
   g_count.store(n + 1);
   return true;
 }
@@ -37,7 +44,7 @@ bool capture_ends(uint64_t stream, OpenCapture* out) {
     *out = g_captures[i];
     g_captures[i] = g_captures[n - 1];
     g_count.store(n - 1);
-    if (out->thread->tid == out->tid && out->thread->captures_open > 0) --out->thread->captures_open;
+    if (out->thread->tid.load(std::memory_order_relaxed) == out->tid) count_down(out->thread->captures_open);
     return true;
   }
   return false;

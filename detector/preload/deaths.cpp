@@ -93,7 +93,8 @@ bool tell_launcher(const char* name, int32_t result, uint32_t other_thread) {
 
 void tell_death(const ThreadState& thread, const OpenCapture& capture, const char* name, int32_t result) {
   if (name == nullptr) name = "a call";
-  const uint32_t other_thread = capture.tid != thread.tid ? thread.tid : 0;
+  const uint32_t caller = thread.tid.load(std::memory_order_relaxed);
+  const uint32_t other_thread = capture.tid != caller ? caller : 0;
   if (tell_launcher(name, result, other_thread)) return;
   char native[256], python[512];
   describe_caller(native, sizeof(native));

@@ -55,10 +55,7 @@ bool host_readable(uint64_t address) {
 
 trace::HostPlace host_place(ThreadState& thread, uint64_t address) {
   find_stack_bounds(thread);
-  for (ThreadState* other = first_thread(); other != nullptr; other = other->next) {
-    if (other->stack_high > 1 && address >= other->stack_low && address < other->stack_high)
-      return trace::HostPlace::stack;
-  }
+  if (on_a_stack(address)) return trace::HostPlace::stack;
   if (address >= g_heap_start && address < reinterpret_cast<uint64_t>(sbrk(0))) return trace::HostPlace::heap;
   if (in_module(address)) return trace::HostPlace::module_data;
   return trace::HostPlace::mapping;

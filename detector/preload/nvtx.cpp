@@ -26,10 +26,10 @@ using trace::RegionSource;
 // What a handle of NVTX stands for: a domain's or a registered string's text.
 struct Named {
   std::atomic<const void*> handle{nullptr};
-  const char* text;
+  std::atomic<const char*> text{nullptr};
 };
 constexpr uint32_t kSlots = 16384;
-Named* g_named = nullptr;
+std::atomic<Named*> g_named{nullptr};
 SpinLock g_lock;
 char* g_arena = nullptr;
 size_t g_arena_left = 0;
@@ -104,16 +104,18 @@ uint32_t slot_of(const void* handle) {
 // handle null: the name's own address serves as the handle.
 const void* remember(const void* handle, const char* text) {
   Locked locked(g_lock);
-  if (g_named == nullptr) g_named = static_cast<Named*>(map_memory(kSlots * sizeof(Named)));
-  if (g_named == nullptr) return handle;
+  Named* all = g_named.load(std::memory_order_relaxed);
+  if (all == nullptr) all = static_cast<Named*>(map_memory(kSlots * sizeof(Named)));
+  if (all == nullptr) return handle;
+  g_named.store(all, std::memory_order_release);
   const char* kept = keep(text);
   if (handle == nullptr) handle = kept;
   uint32_t at = slot_of(handle);
   for (uint32_t tries = 0; tries < kSlots; ++tries, at = (at + 1) % kSlots) {
-    const void* held = g_named[at].handle.load(std::memory_order_relaxed);
+    const void* held = all[at].handle.load(std::memory_order_relaxed);
     if (held != nullptr && held != handle) continue;
-    g_named[at].text = kept;
-    g_named[at].handle.store(handle, std::memory_order_release);
+    all[at].text.store(kept, std::memory_order_release);
+    all[at].handle.store(handle, std::memory_order_release);
     break;
   }
   return handle;
@@ -121,11 +123,12 @@ const void* remember(const void* handle, const char* text) {
 
 // null for a null handle or one that is not known.
 const char* text_of(const void* handle) {
-  if (handle == nullptr || g_named == nullptr) return nullptr;
+  const Named* all = g_named.load(std::memory_order_acquire);
+  if (handle == nullptr || all == nullptr) return nullptr;
   uint32_t at = slot_of(handle);
   for (uint32_t tries = 0; tries < kSlots; ++tries, at = (at + 1) % kSlots) {
-    const void* held = g_named[at].handle.load(std::memory_order_acquire);
-    if (held == handle) return g_named[at].text;
+    const void* held = all[at].handle.load(std::memory_order_acquire);
+    if (held == handle) return all[at].text.load(std::memory_order_acquire);
     if (held == nullptr) return nullptr;
   }
   return nullptr;

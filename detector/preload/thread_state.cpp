@@ -29,14 +29,19 @@ bool g_key_made = false;
 
 constexpr size_t kSlabBytes = 1 << 20;
 
+void forget_stack_bounds(ThreadState& thread) {
+  thread.stack_high.store(0, std::memory_order_relaxed);
+  thread.stack_low.store(0, std::memory_order_release);
+}
+
 void thread_ends(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
   t_state = nullptr;
   forget_known_stacks(*thread);
   Locked locked(g_lock);
   abandon_chunk(*thread);
-  thread->tid = 0;
-  thread->stack_low = thread->stack_high = 0;
+  thread->tid.store(0, std::memory_order_relaxed);
+  forget_stack_bounds(*thread);
   thread->next_free = g_free;
   g_free = thread;
 }
@@ -49,9 +54,9 @@ ThreadState* new_state() {
   }
   if (ThreadState* state = g_free) {
     g_free = state->next_free;
-    ThreadState* next = state->next;
-    memset(static_cast<void*>(state), 0, sizeof(*state));
-    state->next = next;
+    forget_stack_bounds(*state);
+    state->captures_open.store(0, std::memory_order_relaxed);
+    memset(static_cast<void*>(&state->cursor), 0, sizeof(*state) - offsetof(ThreadState, cursor));
     return state;
   }
   if (g_slab == nullptr || size_t(g_slab_end - g_slab) < sizeof(ThreadState)) {
@@ -80,7 +85,7 @@ ThreadState* this_thread() {
   } else {  // the thread that forked, in the child
     state->cursor = state->chunk_end = nullptr;
     state->depth = 0;
-    state->captures_open = 0;
+    state->captures_open.store(0, std::memory_order_relaxed);
     state->named = state->busy = state->launched_graph = false;
     forget_known_stacks(*state);
     for (uint32_t i = 0; i < state->ranges_open && i < kMaxRanges; ++i) {
@@ -90,7 +95,7 @@ ThreadState* this_thread() {
     }
   }
   state->generation = g_generation;
-  state->tid = uint32_t(syscall(SYS_gettid));
+  state->tid.store(uint32_t(syscall(SYS_gettid)), std::memory_order_relaxed);
   errno = saved;
   return state;
 }
@@ -108,23 +113,34 @@ void name_thread(ThreadState& thread) {
   const uint32_t id = intern(thread, name, strlen(name));
   auto* record = reserve<trace::ThreadRecord>(thread);
   if (record == nullptr) return;
-  record->tid = thread.tid;
+  record->tid = thread.tid.load(std::memory_order_relaxed);
   record->name = id;
   commit_record(record, trace::RecordType::thread, sizeof(*record));
 }
 
 void find_stack_bounds(ThreadState& thread) {
-  if (thread.stack_high != 0) return;
-  thread.stack_low = thread.stack_high = 1;
+  if (thread.stack_asked) return;
+  thread.stack_asked = true;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
   void* low = nullptr;
   size_t bytes = 0;
   if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-    thread.stack_low = reinterpret_cast<uintptr_t>(low);
-    thread.stack_high = thread.stack_low + bytes;
+    const auto first = reinterpret_cast<uintptr_t>(low);
+    thread.stack_low.store(first, std::memory_order_release);
+    thread.stack_high.store(first + bytes, std::memory_order_release);
   }
   pthread_attr_destroy(&attributes);
+}
+
+bool on_a_stack(uint64_t address) {
+  for (ThreadState* thread = first_thread(); thread != nullptr; thread = thread->next) {
+    const uintptr_t high = thread->stack_high.load(std::memory_order_acquire);
+    if (address >= high || address < thread->stack_low.load(std::memory_order_acquire)) continue;
+    // The same as before: the low end is that of the same stack.
+    if (thread->stack_high.load(std::memory_order_relaxed) == high) return true;
+  }
+  return false;
 }
 
 void reset_threads_after_fork() {

@@ -1,7 +1,10 @@
 // What the library remembers of each thread. The thread-local storage holds one pointer to it.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include <atomic>
 
 #include "detector/preload/call_shape.h"
 #include "detector/trace/format.h"
@@ -41,28 +44,31 @@ inline constexpr uint32_t kMaxFrames = 24;
 inline constexpr uint32_t kMaxRanges = 96;
 
 struct ThreadState {
+  // What other threads look at, at any time. States are reused, and these are not simply zeroed then.
+  ThreadState* next;                             // of all ever made; set once
+  std::atomic<uintptr_t> stack_low, stack_high;  // high is 0 while not known, and while low changes
+  std::atomic<uint32_t> tid, captures_open;      // captures begun by this thread
+
+  // The thread's own, zero at first.
   uint8_t* cursor;  // of the chunk
   uint8_t* chunk_end;
-  uint32_t tid;
   uint32_t generation;   // of the process: differs after a fork
   bool busy;             // the library is at work: calls that it makes itself are not the program's
   bool callback_thread;  // runs the program's host functions
   bool launched_graph;
   bool named;
+  bool stack_asked;
   uint8_t mode;  // cudaStreamCaptureMode that it exchanged in
   uint8_t bucket_set;
   uint32_t depth;
   uint32_t ranges_open;  // may exceed kMaxRanges
   uint32_t marked_ranges;
-  uint32_t captures_open;  // begun by this thread
   uint32_t unwritten_ranges;
-  uint32_t step_calls;              // recorded only because it replays graphs
-  uint32_t polls, poll_key;         // the same query, how many times in a row
-  uintptr_t stack_low, stack_high;  // 0: not asked yet
-  uint64_t entry;                   // where the callback's return address lies; 0 outside callbacks
+  uint32_t step_calls;       // recorded only because it replays graphs
+  uint32_t polls, poll_key;  // the same query, how many times in a row
+  uint64_t entry;            // where the callback's return address lies; 0 outside callbacks
   KnownStacks* known_stacks;
   ThreadState* next_free;
-  ThreadState* next;  // of all ever made
   Frame frames[kMaxFrames];
   OpenRange ranges[kMaxRanges];
 };
@@ -78,6 +84,9 @@ void name_thread(ThreadState& thread);
 
 // The calling thread's stack, asked once.
 void find_stack_bounds(ThreadState& thread);
+
+// Whether the address lies in a stack whose bounds were asked, of any thread that still runs.
+bool on_a_stack(uint64_t address);
 
 void reset_threads_after_fork();
 

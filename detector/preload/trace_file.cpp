@@ -80,7 +80,7 @@ bool claim_chunk(ThreadState& thread) {
   __atomic_store_n(&header()->next_chunk, index + 1, __ATOMIC_RELEASE);
   uint8_t* chunk = g_base + kHeaderBytes + index * kChunkBytes;
   auto* head = reinterpret_cast<trace::ChunkHeader*>(chunk);
-  head->tid = thread.tid;
+  head->tid = thread.tid.load(std::memory_order_relaxed);
   head->index = uint32_t(index);
   __atomic_store_n(&head->magic, trace::kChunkMagic, __ATOMIC_RELEASE);
   thread.cursor = chunk + sizeof(trace::ChunkHeader);
