@@ -15,8 +15,10 @@ BaselineComparison compare_with_baseline(Report& report, const Report& baseline)
     violation.baseline = is_known ? "known" : "new";
     if (violation.suppressed || violation.severity == Severity::note) continue;
     const bool error = violation.severity == Severity::error;
-    ++(error ? (is_known ? comparison.known_errors : comparison.new_errors)
-             : (is_known ? comparison.known_warnings : comparison.new_warnings));
+    if (is_known)
+      ++(error ? comparison.known_errors : comparison.known_warnings);
+    else
+      ++(error ? comparison.new_errors : comparison.new_warnings);
   }
   for (const auto& violation : baseline.violations)
     if (violation.severity != Severity::note && !present.contains(violation.id))

@@ -35,9 +35,10 @@ void summarise(Report& report) {
       ++summary.suppressed;
       continue;
     }
-    ++(violation.severity == Severity::error     ? summary.errors
-       : violation.severity == Severity::warning ? summary.warnings
-                                                 : summary.notes);
+    if (violation.severity == Severity::error)
+      ++summary.errors;
+    else
+      ++(violation.severity == Severity::warning ? summary.warnings : summary.notes);
     ++summary.by_rule[violation.rule];
   }
   report.summary = std::move(summary);

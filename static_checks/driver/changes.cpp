@@ -14,8 +14,6 @@
 #include "static_checks/frontend/files.h"
 #include "static_checks/frontend/shell_words.h"
 
-extern char** environ;
-
 namespace capgate::lint {
 namespace {
 
@@ -30,6 +28,7 @@ Result<std::string> git(const std::string& folder, const std::vector<std::string
   std::vector<std::string> line = {"git", "-C", folder};
   line.insert(line.end(), words.begin(), words.end());
   std::vector<char*> argv;
+  argv.reserve(line.size() + 1);
   for (std::string& word : line) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

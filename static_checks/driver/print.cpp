@@ -48,8 +48,9 @@ class Printer {
   }
 
   void one(const Violation& violation) {
-    const bool error = violation.severity == Severity::error;
-    const char* code = error ? "1;31" : violation.severity == Severity::warning ? "1;35" : "1;36";
+    const char* code = "1;36";
+    if (violation.severity == Severity::error) code = "1;31";
+    if (violation.severity == Severity::warning) code = "1;35";
     const reports::Location& at = violation.location;
     text_ += place(at.file, at.line, at.column.value_or(0)) + " " +
              paint(code, std::string(reports::name(violation.severity)) + ":") + " " +
@@ -90,9 +91,9 @@ class Printer {
 
   void sum_up(const reports::Report& report) {
     const reports::Summary& summary = report.summary;
-    const char* code = report.verdict == reports::Verdict::pass   ? "1;32"
-                       : report.verdict == reports::Verdict::fail ? "1;31"
-                                                                  : "1;33";
+    const char* code = "1;33";
+    if (report.verdict == reports::Verdict::pass) code = "1;32";
+    if (report.verdict == reports::Verdict::fail) code = "1;31";
     text_ += paint(code, reports::name(report.verdict)) + ": " + count(summary.errors, "error") + ", " +
              count(summary.warnings, "warning") + ", " + count(summary.notes, "note");
     if (summary.suppressed) text_ += " (" + std::to_string(summary.suppressed) + " suppressed)";

@@ -29,7 +29,7 @@ ClangArguments translate_nvcc(const std::vector<std::string>& arguments);
 ClangArguments translate_host(const std::vector<std::string>& arguments);
 
 // The same, added to what is there: the host compiler's part of an nvcc command.
-void translate_host(const std::vector<std::string>& arguments, ClangArguments& out);
+void translate_host(const std::vector<std::string>& words, ClangArguments& out);
 
 // Adds one folder or definition in canonical form.
 void add_search_dir(ClangArguments& out, const char* option, const std::string& dir);

@@ -54,7 +54,7 @@ Result<CompileEntry> read_entry(const Json& json, const std::string& where, cons
     }
   }
   if (entry.arguments.empty())
-    return Error{where + " (" + *file + ") has neither \"command\" nor \"arguments\""};
+    return Error{where + " (" + *file + R"() has neither "command" nor "arguments")"};
   return entry;
 }
 

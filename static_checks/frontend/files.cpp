@@ -21,7 +21,7 @@ Result<std::string> read_file(const std::string& path) {
   struct stat info{};
   if (fstat(fd, &info) == 0) {
     const bool regular = S_ISREG(info.st_mode);
-    if (!regular && !S_ISDIR(info.st_mode) && !(handed_over && S_ISFIFO(info.st_mode))) {
+    if (!regular && !S_ISDIR(info.st_mode) && (!handed_over || !S_ISFIFO(info.st_mode))) {
       close(fd);
       return Error{path + ": not a regular file"};
     }

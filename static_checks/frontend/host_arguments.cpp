@@ -162,7 +162,7 @@ void translate_host(const std::vector<std::string>& words, ClangArguments& out) 
     } else if (word == "-Xpreprocessor" && i + 1 < words.size()) {
       translate_host({words[++i]}, out);
     } else if (word.starts_with("-fopenmp=")) {
-      out.words.push_back("-fopenmp");
+      out.words.emplace_back("-fopenmp");
     } else if (contains(kKept, word) || is_machine_option(word) ||
                std::any_of(kKeptPrefixes.begin(), kKeptPrefixes.end(),
                            [&](string_view prefix) { return word.starts_with(prefix); })) {

@@ -182,7 +182,7 @@ const Option* find_joined(string_view word, string_view& value) {
   if (word.size() < 3 || word[0] != '-' || word[1] == '-') return nullptr;
   const bool number = word[2] >= '0' && word[2] <= '9';
   if (string_view("IDULl").find(word[1]) == string_view::npos &&
-      !((word[1] == 'O' || word[1] == 't') && number))
+      (!number || (word[1] != 'O' && word[1] != 't')))
     return nullptr;
   value = word.substr(2);
   if (value.starts_with('=')) value.remove_prefix(1);
@@ -287,7 +287,7 @@ class NvccTranslator {
         add_definition(out_, "-D", "__USE_FAST_MATH__");
         break;
       case Does::no_exceptions:
-        out_.words.push_back("-fno-exceptions");
+        out_.words.emplace_back("-fno-exceptions");
         break;
       case Does::drop_value:
         out_.dropped.push_back(value.empty() || word.find(value) != string_view::npos

@@ -36,10 +36,10 @@ bool is_missing_file(const std::string& message) {
 
 // An instantiation that failed in a header: the place in the user's code that asked for it, from the notes.
 Position asked_from(const Unit& unit, CXDiagnostic diagnostic) {
-  const CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
+  CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
   Position at;
   for (unsigned i = 0; i < clang_getNumDiagnosticsInSet(notes) && !at.file; ++i) {
-    const CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
+    CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
     const CXSourceLocation location = clang_getDiagnosticLocation(note);
     if (contains(take(clang_getDiagnosticSpelling(note)), "requested here") && unit.is_user(location))
       at = expansion(location);
@@ -55,7 +55,7 @@ class Judge {
   void run() {
     const unsigned count = clang_getNumDiagnostics(unit_.tu);
     for (unsigned i = 0; i < count; ++i) {
-      const CXDiagnostic diagnostic = clang_getDiagnostic(unit_.tu, i);
+      CXDiagnostic diagnostic = clang_getDiagnostic(unit_.tu, i);
       if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) one(diagnostic);
       clang_disposeDiagnostic(diagnostic);
     }
@@ -136,6 +136,7 @@ std::string describe(CXErrorCode code) {
 CXErrorCode parse(const UnitCommand& command, const std::vector<std::string>& words, const Shim& shim,
                   Unit& unit) {
   std::vector<const char*> arguments;
+  arguments.reserve(words.size());
   for (const std::string& word : words) arguments.push_back(word.c_str());
   std::vector<CXUnsavedFile> unsaved = shim.unsaved();
   return clang_parseTranslationUnit2(unit.index, command.file.c_str(), arguments.data(),
@@ -160,7 +161,7 @@ bool is_missing_an_expression(const Unit& unit) {
   const unsigned count = unit.cuda ? clang_getNumDiagnostics(unit.tu) : 0;
   bool found = false;
   for (unsigned i = 0; i < count && !found; ++i) {
-    const CXDiagnostic diagnostic = clang_getDiagnostic(unit.tu, i);
+    CXDiagnostic diagnostic = clang_getDiagnostic(unit.tu, i);
     found = take(clang_getDiagnosticSpelling(diagnostic)) == "expected expression" &&
             unit.is_user(clang_getDiagnosticLocation(diagnostic));
     clang_disposeDiagnostic(diagnostic);

@@ -24,7 +24,7 @@ size_t compiler_index(const std::vector<std::string>& argv) {
     const std::string name = file_name(argv[i]);
     const bool assignment = argv[i].find('=') != std::string::npos && argv[i].find('/') > argv[i].find('=');
     if (!one_of(name, {"ccache", "sccache", "distcc", "icecc", "env", "time", "nice"}) &&
-        !(i > 0 && assignment))
+        (i == 0 || !assignment))
       return i;
   }
   return 0;

@@ -7,9 +7,8 @@ std::optional<Judgement> host_alloc(const CallEvent& e) {
   const bool pinned = (e.api.is == Is::allocate || e.api.is == Is::release) && e.api.memory == Memory::pinned;
   const bool registers = e.api.is == Is::enlist || e.api.is == Is::unlist;
   if (!pinned && !registers) return std::nullopt;
-  const char* what = registers                  ? " changes the registration of host memory"
-                     : e.api.is == Is::allocate ? " allocates pinned memory"
-                                                : " frees pinned memory";
+  const char* what = e.api.is == Is::allocate ? " allocates pinned memory" : " frees pinned memory";
+  if (registers) what = " changes the registration of host memory";
   if (e.relaxed_capture)
     return Judgement{reports::Severity::warning,
                      e.callee + what + " once, while capturing, and never at replay"};

@@ -5,7 +5,7 @@
 
 namespace capgate::lint {
 
-bool is_pageable(Memory memory);       // certainly so
-const char* kind_of(Memory pageable);  // "memory on the stack"
+bool is_pageable(Memory memory);     // certainly so
+const char* kind_of(Memory memory);  // "memory on the stack"
 
 }  // namespace capgate::lint
