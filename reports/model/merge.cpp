@@ -81,7 +81,11 @@ void merge_subject(Subject& into, const Subject& from) {
   for (const auto& field : kFields) take_if_empty(into.*field.value, from.*field.value);
   add_new(into.buckets, from.buckets);
   if (!into.devices) into.devices = from.devices;
-  into.more.insert(from.more.begin(), from.more.end());
+  for (const auto& [key, value] : from.more) {
+    std::string& own = into.more.try_emplace(key, value).first->second;
+    // Two lints of different sources are one of both.
+    if (key == "sources" && own != value) own += ", " + value;
+  }
 }
 
 void merge_environment(Environment& into, const Environment& from) {

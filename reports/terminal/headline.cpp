@@ -21,13 +21,21 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+bool only_sources(const Report& report) {
+  return report.coverage.kind == "source";
+}
+
 // "decode (build 3f2a91c04b77, mode full, 3 buckets, 1 x sm_90)"
 std::string subject(const Report& report) {
   const Subject& subject = report.subject;
   std::string program = base_name(subject.program);
+  if (program.empty() && only_sources(report)) {  // what ran was capgate itself
+    const auto sources = subject.more.find("sources");
+    program = sources == subject.more.end() ? "these sources" : sources->second;
+  }
   if (program.empty() && report.run && !report.run->argv.empty())
     program = base_name(report.run->argv.front());
-  if (program.empty()) program = report.coverage.kind == "source" ? "these sources" : "the program";
+  if (program.empty()) program = "the program";
   std::string more;
   if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));
   if (!subject.mode.empty()) add(more, "mode " + subject.mode);
@@ -37,10 +45,6 @@ std::string subject(const Report& report) {
     add(more, subject.devices.value_or(1) > 1 ? fmt::format("{} x {}", *subject.devices, sm) : sm);
   }
   return clean(more.empty() ? program : program + " (" + more + ")");
-}
-
-bool only_sources(const Report& report) {
-  return report.coverage.kind == "source";
 }
 
 std::string verdict_line(const Report& report, const Paint& paint) {
@@ -106,7 +110,7 @@ std::string third_line(const Report& report) {
   uint64_t in_source = 0;
   for (const auto& region : coverage.regions) {
     if (region.source == "lint")
-      in_source += region.occurrences;
+      ++in_source;  // its occurrences are the units that hold it
     else
       add(done,
           fmt::format("region \"{}\" seen {}", clean(region.name), counted(region.occurrences, "time")));

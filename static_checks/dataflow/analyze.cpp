@@ -350,7 +350,7 @@ UnitResult Interpreter::run() {
       summary.calls.push_back({overrider->usr, overrider->name, overrider->place, {}});
     result.summary.functions.push_back(std::move(summary));
   }
-  for (size_t i = 2; i < regions_.size(); ++i) result.regions.push_back(regions_[i]);
+  result.regions = own_regions(result);
   // A function with parse trouble that nothing reaches is still worth naming.
   std::unordered_set<std::string> named;
   for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);

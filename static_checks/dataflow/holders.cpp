@@ -39,12 +39,40 @@ void Interpreter::own_region(const Record& record, uint32_t before, const Node* 
   if (flow.region <= kCallers || flow.region == before ||
       !regions_[flow.region].function.starts_with(record.name))
     return;
+  begun_for_objects_.insert(regions_[flow.region].function);
   const uint8_t relaxed = flow.relaxed_capture;
   const uint8_t marked = flow.marked;
   flow.region = before;
   begin_region(at, marked ? "marked" : "guard");
   flow.relaxed_capture = relaxed;
   flow.marked = marked;
+}
+
+// The regions that are to be counted. A guard's constructor, seen on its own, is none: each object that it
+// makes is one. It stays where something speaks of it.
+std::vector<Region> Interpreter::own_regions(const UnitResult& result) {
+  const auto makes_guard = [this](const Function& f) {
+    return f.is_constructor && f.record && ends_region(*f.record);
+  };
+  std::unordered_set<const Function*> called_by_others;
+  for (const Function* f : interpreted_)
+    if (!makes_guard(*f)) called_by_others.insert(f->callees.begin(), f->callees.end());
+  for (const Function* f : interpreted_) {
+    if (!makes_guard(*f)) continue;
+    begun_for_objects_.insert(f->name);
+    for (const Function* part : f->callees)
+      if (part->record == f->record && !called_by_others.contains(part))
+        begun_for_objects_.insert(part->name);
+  }
+  std::unordered_set<std::string> spoken_of;
+  for (const Finding& finding : result.findings) spoken_of.insert(finding.region);
+  for (const NotAnalysed& gap : result.not_analysed) spoken_of.insert(gap.region);
+  for (const RegionExit& exit : result.summary.exits) spoken_of.insert(exit.region);
+  std::vector<Region> counted;
+  for (size_t i = kCallers + 1; i < regions_.size(); ++i)
+    if (!begun_for_objects_.contains(regions_[i].function) || spoken_of.contains(regions_[i].name))
+      counted.push_back(regions_[i]);
+  return counted;
 }
 
 bool Interpreter::ends_region(Record& record, int depth) {

@@ -195,6 +195,7 @@ class Interpreter {
   // holders.cpp
   Value choose_into(const Node* n, PathId destination);
   void own_region(const Record& record, uint32_t before, const Node* at);
+  std::vector<Region> own_regions(const UnitResult& result);
   bool ends_region(Record& record, int depth = 0);
   bool is_held_elsewhere(PathId object, PathId holder);
   void destroy_held(Record& record, PathId holder, const Node* at);
@@ -297,7 +298,8 @@ class Interpreter {
   std::deque<Chain> chains_;
   std::vector<Core> cores_;
   std::unordered_map<std::string, uint32_t> core_ids_;
-  std::vector<Region> regions_;  // 0: none, 1: the caller's
+  std::vector<Region> regions_;                        // 0: none, 1: the caller's
+  std::unordered_set<std::string> begun_for_objects_;  // functions of guards: where they begin is no region
   std::unordered_map<std::string, uint32_t> region_ids_;
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
   std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;

@@ -39,6 +39,19 @@ Result<std::vector<reports::FileSuppression>> suppression_entries(const LintSett
   return reports::read_suppressions(path);
 }
 
+// What a person calls that which was linted: "kernels", "a.cu, b.cu and 3 more", "the sources of build".
+std::string subject_of(const LintSettings& settings, const std::string& root) {
+  constexpr size_t kNamed = 2;
+  if (settings.files.empty())
+    return "the sources of " + (settings.build.empty() ? file_name(root) : settings.build);
+  std::string text;
+  for (size_t i = 0; i < std::min(settings.files.size(), kNamed); ++i)
+    text += (i == 0 ? "" : ", ") + settings.files[i];
+  if (settings.files.size() > kNamed)
+    text += " and " + std::to_string(settings.files.size() - kNamed) + " more";
+  return text;
+}
+
 class Run {
  public:
   Run(const LintSettings& settings, const Plan& plan, ReportBuilder& builder)
@@ -189,6 +202,7 @@ Result<LintRun> run_lint(const LintSettings& settings) {
   run.report = builder.finish(*entries, changes);
   run.report.run.emplace();
   run.report.run->argv = settings.argv;
+  run.report.subject.more["sources"] = subject_of(settings, root);
   run.report.run->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   reports::finish(run.report);
   return run;
