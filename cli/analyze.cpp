@@ -2,10 +2,8 @@
 #include "detector/analysis/analyze.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/exit_code.h"
@@ -44,10 +42,8 @@ Result<reports::Report> judge(const std::vector<std::string>& paths) {
 }
 
 int run(const Options& options) {
-  for (const auto& trace : options.traces) {
-    std::error_code failed;
-    if (!std::filesystem::equivalent(trace, options.out, failed) || failed) continue;
-    complain("--out " + options.out + ": is the trace itself, which would be lost; name another file");
+  if (const auto allowed = reports::check_output(options.out, options.traces); !allowed) {
+    complain(allowed.error());
     return kExitInconclusive;
   }
   const auto report = judge(options.traces);

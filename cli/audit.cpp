@@ -127,10 +127,8 @@ int audit(const AuditOptions& options) {
   }
   auto plan = plan_audit(options);
   if (!plan) return refuse(plan.error());
-  if (const auto writable = check_writable(options.out); !writable) return refuse(writable.error());
-  if (const auto allowed = reports::may_become_report(options.out); !allowed) {
-    return refuse(fmt::format("--out {}", allowed.error()));
-  }
+  const std::vector<std::string> read{program->path, plan->settings.file, plan->settings.suppressions};
+  if (const auto allowed = reports::check_output(options.out, read); !allowed) return refuse(allowed.error());
   const auto library = find_preload_library();
   if (!library) return refuse(library.error());
   auto folder = options.trace.empty() ? TraceFolder::temporary() : TraceFolder::kept(options.trace);

@@ -54,6 +54,15 @@ class ProgressLine {
 
 int run(Options& options) {
   lint::LintSettings& settings = options.settings;
+  if (!options.out.empty()) {
+    std::vector<std::string> read = settings.files;
+    read.insert(read.end(), options.source_tables.begin(), options.source_tables.end());
+    read.push_back(settings.suppressions);
+    if (const Result<void> allowed = reports::check_output(options.out, read); !allowed) {
+      complain(allowed.error());
+      return kExitInconclusive;
+    }
+  }
   const Result<std::string> worker = lint::find_worker();
   if (!worker) {
     complain(worker.error());
@@ -69,7 +78,7 @@ int run(Options& options) {
   else if (settings.cache_dir.empty())
     settings.cache_dir = lint::default_cache_folder();
   for (const std::string& file : options.source_tables) {
-    Result<std::string> text = reports::read_text(file);
+    Result<std::string> text = reports::read_settings_text(file);
     if (!text) {
       complain(text.error());
       return kExitInconclusive;

@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "cli/commands.h"
 #include "cli/registered_commands.h"
+#include "reports/model/json.h"
 #include "reports/model/report_file.h"
 #include "reports/terminal/terminal.h"
 
@@ -30,7 +31,12 @@ Result<void> run(const Options& options) {
   }
   const auto merged = reports::merge(std::move(inputs), CAPGATE_VERSION);
   if (!merged) return Error{merged.error()};
-  if (auto written = reports::write_report(*merged, options.out); !written) return written;
+  if (auto spared = reports::spares(options.out, options.reports); !spared) {
+    const auto there = reports::read_text(options.out);
+    if (options.out == "-" || !there || *there != reports::to_json(*merged)) return spared;
+  } else if (auto written = reports::write_report(*merged, options.out); !written) {
+    return written;
+  }
   reports::TerminalOptions view;
   view.color = use_color(STDERR_FILENO);
   std::fputs(reports::render_headline(*merged, view).c_str(), stderr);

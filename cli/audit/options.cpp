@@ -1,12 +1,9 @@
 #include "cli/audit/options.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 
@@ -56,37 +53,18 @@ Result<AuditPlan> plan_audit(const AuditOptions& options) {
   expected.buckets = options.buckets;
   expected.regions = settings->regions;
   if (!settings->file.empty()) {
-    auto text = reports::read_text(settings->file);
+    auto text = reports::read_settings_text(settings->file);
     if (!text) return Error{text.error()};
     expected.settings = {settings->file, std::move(*text)};
   }
   if (const std::string& file = settings->suppressions; !file.empty()) {
-    auto text = reports::read_text(file);
+    auto text = reports::read_settings_text(file);
     if (!text) return Error{text.error()};
     const auto entries = reports::parse_suppressions(*text, file);
     if (!entries) return Error{entries.error()};
     expected.suppressions = {file, std::move(*text)};
   }
   return plan;
-}
-
-Result<void> check_writable(const std::string& path) {
-  if (path == "-") return {};
-  std::error_code error;
-  const fs::path file = fs::absolute(path, error);
-  if (fs::is_directory(file, error)) return Error{fmt::format("--out {}: is a folder, not a file", path)};
-  if (reports::written_in_place(path)) {
-    if (access(path.c_str(), W_OK) == 0) return {};
-    return Error{fmt::format("--out {}: {}", path, std::strerror(errno))};
-  }
-  const fs::path real = fs::canonical(file, error);  // the report goes where a link leads
-  const fs::path folder = (error ? file : real).parent_path();
-  if (!fs::is_directory(folder, error))
-    return Error{fmt::format("--out {}: there is no folder {}", path, folder.string())};
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return Error{fmt::format("--out {}: {}: {}", path, folder.string(), std::strerror(errno))};
-  }
-  return {};
 }
 
 std::string check_word(const std::string& text) {

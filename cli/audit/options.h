@@ -34,9 +34,6 @@ Result<reports::Settings> settings_in_force(const AuditOptions& options);
 // the program runs, so that a mistake in them costs no run.
 Result<AuditPlan> plan_audit(const AuditOptions& options);
 
-// Fails when a report could not be written to `path` later on.
-Result<void> check_writable(const std::string& path);
-
 // What is wrong with a name, a glob or a path of the command line, or empty. They are handed on a line each.
 std::string check_word(const std::string& text);
 

@@ -44,11 +44,8 @@ Result<std::string> sha256_file(const std::string& path) {
   if (!file) return Error{path + ": " + std::strerror(errno)};
   Sha256 digest;
   std::array<char, 1 << 16> block;
-  size_t got = 0;
-  do {
-    got = std::fread(block.data(), 1, block.size(), file.get());
-    digest.update(block.data(), got);
-  } while (got == block.size());
+  while (!std::feof(file.get()) && !std::ferror(file.get()))
+    digest.update(block.data(), std::fread(block.data(), 1, block.size(), file.get()));
   if (std::ferror(file.get())) return Error{path + ": " + std::strerror(errno)};
   return digest.hex();
 }

@@ -139,7 +139,7 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
       return Answer{
           Refusal::no_static_evidence,
           fmt::format("the gate is closed: {0} holds no static evidence; run capgate lint -p BUILD --out "
-                      "lint.json && capgate merge {0} lint.json --out {0}",
+                      "lint.json && capgate merge {0} lint.json --out MERGED.json, and ask with MERGED.json",
                       asking.path)};
   }
   return std::nullopt;

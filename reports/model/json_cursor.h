@@ -39,6 +39,14 @@ class Cursor {
   void get(std::string_view key, std::optional<T>& out) const {
     with(key, false, [&](const Cursor& at) { at.read(out.emplace()); });
   }
+  // A line, a column (0 where it is unknown), a time.
+  template <class T>
+  void not_negative(std::string_view key, T& out) const {
+    get(key, out);
+    with(key, false, [](const Cursor& at) {
+      if (at.value_.is_number() && at.value_ < 0) at.say("the number is negative");
+    });
+  }
   // A word of a closed list.
   template <class Enum, class Named>
   void word(std::string_view key, Enum& out, Named named, std::string_view choices) const {

@@ -4,6 +4,7 @@
 
 #include "reports/model/json.h"
 #include "reports/model/json_cursor.h"
+#include "reports/model/json_keys.h"
 #include "reports/model/names.h"
 
 namespace capgate::reports {
@@ -11,8 +12,10 @@ namespace {
 
 // The parser itself is iterative, but whoever walks a value later is not: deep nesting is refused before it
 // is built.
-constexpr int kDeepest = 64;
-struct TooDeep {};
+constexpr size_t kDeepest = 64;
+struct NoReport {
+  std::string why;
+};
 
 void read(const Cursor& at, Reason& out) {
   at.get("text", out.text);
@@ -108,14 +111,14 @@ void read(const Cursor& at, Capture& out) {
   });
   at.get("edges", out.edges);
   at.get("straight_line", out.straight_line);
-  at.get("duration_us", out.duration_us);
+  at.not_negative("duration_us", out.duration_us);
   at.get("replays", out.replays);
 }
 
 void read(const Cursor& at, Frame& out) {
   at.get("language", out.language);
   at.get("file", out.file);
-  at.get("line", out.line);
+  at.not_negative("line", out.line);
   at.get("function", out.function);
   at.get("module", out.module);
   at.get("inlined", out.inlined);
@@ -141,14 +144,14 @@ void read(const Cursor& at, Violation& out) {
   at.get("thread", out.thread);
   at.object("location", [&](const Cursor& location) {
     location.get("file", out.location.file);
-    location.get("line", out.location.line);
-    location.get("column", out.location.column);
+    location.not_negative("line", out.location.line);
+    location.not_negative("column", out.location.column);
     location.get("function", out.location.function);
   });
   at.list(
       "source", out.source,
       [](const Cursor& line, SourceLine& to) {
-        line.get("line", to.line);
+        line.not_negative("line", to.line);
         line.get("text", to.text);
       },
       false);
@@ -160,7 +163,7 @@ void read(const Cursor& at, Violation& out) {
       "flow", out.flow,
       [](const Cursor& step, FlowStep& to) {
         step.get("file", to.file);
-        step.get("line", to.line);
+        step.not_negative("line", to.line);
         step.get("message", to.message);
       },
       false);
@@ -255,16 +258,39 @@ Error at_byte(std::string_view text, std::string_view source_name, size_t byte) 
                ": not JSON: unexpected text"};
 }
 
-// Input: the text, or a stream of it. Throws what the parser throws, and TooDeep.
+using Event = nlohmann::ordered_json::parse_event_t;
+
+void check_keys(ObjectKeys& keys, size_t depth, Event event, const nlohmann::ordered_json& value) {
+  switch (event) {
+    case Event::object_start:
+    case Event::array_start:
+      if (depth >= kDeepest)
+        throw NoReport{"nested over " + std::to_string(kDeepest) + " levels; this is no report"};
+      return keys.open(depth, event == Event::object_start);
+    case Event::key:
+      if (!keys.key(depth, value.get_ref<const std::string&>()))
+        throw NoReport{"an object of more than " + std::to_string(ObjectKeys::kMost) +
+                       " keys; this is no report"};
+      return;
+    case Event::object_end:
+      if (auto twice = keys.close_object(depth)) throw NoReport{std::move(*twice)};
+      return;
+    case Event::value:
+      return keys.value(depth);
+    case Event::array_end:
+      return;
+  }
+}
+
+// Input: the text, or a stream of it. Throws what the parser throws, and NoReport.
 template <class Input>
 nlohmann::ordered_json parse_input(Input&& input, TakenOut* taken_out) {
-  using Event = nlohmann::ordered_json::parse_event_t;
-  return nlohmann::ordered_json::parse(
-      std::forward<Input>(input), [taken_out](int depth, Event event, nlohmann::ordered_json& value) {
-        const bool opens = event == Event::object_start || event == Event::array_start;
-        if (opens && depth >= kDeepest) throw TooDeep{};
-        return taken_out == nullptr || taken_out->keeps(depth, event, value);
-      });
+  ObjectKeys keys;
+  return nlohmann::ordered_json::parse(std::forward<Input>(input),
+                                       [&](int depth, Event event, nlohmann::ordered_json& value) {
+                                         check_keys(keys, static_cast<size_t>(depth), event, value);
+                                         return taken_out == nullptr || taken_out->keeps(depth, event, value);
+                                       });
 }
 
 Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view source_name,
@@ -274,8 +300,8 @@ Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view sou
     return Error{source + ": is empty; a report was expected"};
   try {
     return parse_input(text, taken_out);
-  } catch (const TooDeep&) {
-    return Error{source + ": nested over " + std::to_string(kDeepest) + " levels; this is no report"};
+  } catch (const NoReport& refused) {
+    return Error{source + ": " + refused.why};
   } catch (const nlohmann::ordered_json::parse_error& error) {
     return at_byte(text, source_name, error.byte);
   } catch (const nlohmann::ordered_json::exception&) {
@@ -331,7 +357,7 @@ std::optional<Report> from_json(std::istream& text) {
   try {
     auto report = report_of(parse_input(text, &violations), violations, "");
     return report ? std::optional(std::move(*report)) : std::nullopt;
-  } catch (const TooDeep&) {
+  } catch (const NoReport&) {
     return std::nullopt;
   } catch (const nlohmann::ordered_json::exception&) {
     return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "reports/model/report.h"
@@ -13,7 +14,7 @@ struct ReadReport {
   std::string digest;  // SHA-256 of the file's bytes
 };
 
-// "-" reads standard input.
+// "-" reads standard input. What is no regular file is refused, but for the pipes of a shell (`<(…)`).
 Result<ReadReport> read_report(const std::string& path);
 
 // Without the digest, for who only looks at it.
@@ -25,12 +26,21 @@ Result<void> write_report(const Report& report, const std::string& path);
 // Whether write_report would take the path: a file that is there and is no report is not overwritten.
 Result<void> may_become_report(const std::string& path);
 
+// Fails when writing `out` would cost one of the files that were read, under whatever name: nothing that was
+// given to capgate is lost.
+Result<void> spares(const std::string& out, const std::vector<std::string>& inputs);
+
+// Both, and that there is a folder for it: what a command that takes long asks of its --out before it begins.
+Result<void> check_output(const std::string& out, const std::vector<std::string>& inputs);
+
 // True for what cannot be replaced by renaming another file over it and is written where it lies:
 // /dev/stdout, a pipe.
 bool written_in_place(const std::string& path);
 
-// The same for any text. A file of more than 1 GiB is not read.
+// The same for any text. More than 1 GiB is not read.
 Result<std::string> read_text(const std::string& path);
+// A file of settings, suppressions or tables: "-" is a file's name; more than 16 MiB is not read.
+Result<std::string> read_settings_text(const std::string& path);
 Result<void> write_text(const std::string& text, const std::string& path);
 
 }  // namespace capgate::reports

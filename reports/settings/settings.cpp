@@ -168,7 +168,7 @@ Result<Settings> find_settings(const std::string& start) {
       return Error{file.string() + ": is no file that can be read; settings were expected"};
     }
     if (fs::is_regular_file(file, ec)) {
-      auto text = read_text(file.string());
+      auto text = read_settings_text(file.string());
       if (!text) return Error{text.error()};
       return parse_settings(*text, file.string(), folder.string());
     }

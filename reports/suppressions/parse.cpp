@@ -72,11 +72,10 @@ Result<std::vector<FileSuppression>> parse_suppressions(std::string_view text, s
 }
 
 Result<std::vector<FileSuppression>> read_suppressions(const std::string& path) {
-  auto text = read_text(path);
+  auto text = read_settings_text(path);
   if (!text) return Error{text.error()};
   // Reports are compared across machines: they name the file, not where it lies.
-  return parse_suppressions(*text,
-                            path == "-" ? "standard input" : std::filesystem::path(path).filename().string());
+  return parse_suppressions(*text, std::filesystem::path(path).filename().string());
 }
 
 std::vector<AllowComment> find_allow_comments(std::string_view text, std::string_view file) {

@@ -4,6 +4,7 @@
 
 #include "cli/audit/options.h"
 #include "cli/audit/why_no_trace.h"
+#include "reports/model/report_file.h"
 #include "tests/unit/cli/temporary_folder.h"
 
 namespace capgate::cli {
@@ -69,10 +70,10 @@ TEST_F(AuditPlanTest, RefusesBadSettingsWithTheirLine) {
 }
 
 TEST_F(AuditPlanTest, TellsBeforehandWhereNoReportCanBeWritten) {
-  EXPECT_TRUE(check_writable("-"));
-  EXPECT_TRUE(check_writable("report.json"));
-  EXPECT_FALSE(check_writable("no/such/report.json"));
-  EXPECT_FALSE(check_writable(project_.path().string()));
+  EXPECT_TRUE(reports::check_output("-", {}));
+  EXPECT_TRUE(reports::check_output("report.json", {}));
+  EXPECT_FALSE(reports::check_output("no/such/report.json", {}));
+  EXPECT_FALSE(reports::check_output(project_.path().string(), {}));
 }
 
 TEST(Until, IsAPositiveCountOfAKnownThing) {

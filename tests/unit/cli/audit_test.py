@@ -196,16 +196,27 @@ class HowItEnds(Audit):
     def test_a_mistake_costs_no_run(self):
         mark = self.work / "ran"
         (self.work / "bad.supp").write_text("nonsense\n")
+        (self.work / "empty.supp").write_text("")
+        (self.work / "package.json").write_text('{"name": "engine"}')
+        os.mkfifo(self.work / "fifo")
         for words in (
             ["--out", "no/such/folder/r.json"],
             ["--out", str(self.folder)],
             ["--suppressions", "missing.supp"],
             ["--suppressions", "bad.supp"],
+            ["--suppressions", "fifo"],
+            ["--suppressions", "/dev/zero"],
+            ["--suppressions", "-"],
+            ["--suppressions", "."],
+            ["--suppressions", "empty.supp", "--out", "empty.supp"],
+            ["--out", "package.json"],
             ["--trace", "bad.supp/below"],
         ):
             with self.subTest(words=words):
                 self.refused(self.audit(*words, "--", "touch", str(mark)))
                 self.assertFalse(mark.exists())
+        self.assertEqual((self.work / "empty.supp").read_text(), "")
+        self.assertEqual((self.work / "package.json").read_text(), '{"name": "engine"}')
 
     def test_settings_that_are_no_file(self):
         settings = self.work / ".capgate.toml"
@@ -279,7 +290,7 @@ class WhereThingsGo(Audit):
 
     def test_a_link_a_pipe_and_a_device_take_the_report(self):
         (self.work / "latest.json").symlink_to("real.json")
-        (self.work / "real.json").write_text("{}")
+        (self.work / "real.json").write_text('{"schema": "capgate-report/1"}')
         self.assertEqual(self.audit("--out", "latest.json", "--", "true").returncode, 2)
         self.assertTrue((self.work / "latest.json").is_symlink())
         self.assertEqual(json.loads((self.work / "real.json").read_text())["verdict"], "inconclusive")
@@ -388,13 +399,14 @@ class WhereThingsGo(Audit):
         trace = self.work / "t/trace.cgtrace"
         before = trace.read_bytes()
         for out in ("step.sh", "link.json"):
-            self.assertIn("is no report", self.refused(self.audit("--out", out, "--", "./step.sh")))
+            self.assertIn("would be lost", self.refused(self.audit("--out", out, "--", "./step.sh")))
         self.assertEqual(script.read_text(), "#!/bin/sh\nexit 0\n")
         done = subprocess.run(
             [CAPGATE, "analyze", str(trace), "--out", "t/trace.cgtrace"], cwd=self.work, capture_output=True, text=True
         )
         self.assertEqual(done.returncode, 2)
-        self.assertIn("is the trace itself", done.stderr)
+        self.assertIn("--out t/trace.cgtrace: is ", done.stderr)
+        self.assertIn("would be lost", done.stderr)
         self.assertEqual(trace.read_bytes(), before)
 
     def test_colour_only_on_request_when_it_is_no_terminal(self):

@@ -79,13 +79,42 @@ TEST_F(Command, TheReportOnStdoutIsAloneThere) {
   EXPECT_NE(outcome.err.find("[host-sync]"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Command, ASourceIsNotOverwrittenByTheReport) {
-  w.write("a.cpp", faulty_);
-  const Outcome outcome = run("--out a.cpp a.cpp --");
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("a.cpp: is no report, and is not overwritten"), std::string::npos)
-      << outcome.err;
-  EXPECT_EQ(*read_file(w.path("a.cpp")), faulty_);
+TEST_F(Command, NothingThatItReadsIsOverwritten) {
+  w.write("a.cpp", clean_);
+  w.write("empty.cpp", "");
+  w.write("table.json", "{\"functions\": []}\n");
+  w.write("package.json", "{\"name\": \"engine\"}\n");
+  w.write("allowed.supp", "");
+  std::filesystem::create_symlink("allowed.supp", w.path("link.json"));
+  const std::string words = " --sources table.json --suppressions allowed.supp a.cpp empty.cpp --";
+  for (const char* out : {"a.cpp", "empty.cpp", "table.json", "allowed.supp", "./allowed.supp", "link.json",
+                          "package.json", "no/such/folder.json"}) {
+    const Outcome outcome = run(std::string("--out ") + out + words);
+    EXPECT_EQ(outcome.exit_code, 2) << out;
+    EXPECT_EQ(outcome.err.rfind(std::string("capgate: --out ") + out + ": ", 0), 0U) << outcome.err;
+    EXPECT_EQ(lines(outcome.err), 1U) << outcome.err;
+    EXPECT_EQ(outcome.out, "") << "before anything was parsed";
+  }
+  EXPECT_EQ(*read_file(w.path("a.cpp")), clean_);
+  EXPECT_EQ(*read_file(w.path("table.json")), "{\"functions\": []}\n");
+  EXPECT_EQ(*read_file(w.path("package.json")), "{\"name\": \"engine\"}\n");
+  EXPECT_EQ(*read_file(w.path("allowed.supp")), "");
+  EXPECT_EQ(run("--out report.json" + words).exit_code, 0);
+  EXPECT_EQ(run("--out report.json" + words).exit_code, 0) << "an older report is what gets replaced";
+}
+
+TEST_F(Command, OnlyFilesAreReadAsSettings) {
+  w.write("a.cpp", clean_);
+  ASSERT_EQ(mkfifo(w.path("fifo").c_str(), 0600), 0);
+  std::filesystem::create_directory(w.path("folder"));
+  for (const char* option : {"--suppressions ", "--sources "})
+    for (const char* file : {"fifo", "folder", "/dev/zero", "-"}) {
+      const Outcome outcome = run(option + std::string(file) + " a.cpp --");
+      EXPECT_EQ(outcome.exit_code, 2) << option << file;
+      EXPECT_EQ(lines(outcome.err), 1U) << outcome.err;
+      EXPECT_NE(outcome.err.find(std::string(file) + ": "), std::string::npos) << outcome.err;
+    }
+  EXPECT_EQ(run("--suppressions /dev/null a.cpp --").exit_code, 0) << "no suppressions at all";
 }
 
 TEST_F(Command, ATableOfSourcesThatIsWrongIsToldByItsName) {
@@ -138,6 +167,78 @@ TEST_F(Command, RegionsOfFilesWithOneNameAreToldApart) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   for (const char* name : {"capture at one/main.cpp:4", "capture at two/main.cpp:4"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name << outcome.out;
+}
+
+// A guard's constructor opens the regions of the objects that it makes, and is none beside them: neither in
+// the unit that makes one, nor in one that only includes the header.
+TEST_F(Command, AGuardsConstructorIsNoRegion) {
+  w.write("guard.h",
+          "#pragma once\n"
+          "typedef int cudaError_t; typedef struct s* cudaStream_t; enum cudaStreamCaptureMode { k };\n"
+          "extern \"C\" cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);\n"
+          "extern \"C\" cudaError_t cudaStreamEndCapture(cudaStream_t, void*);\n"
+          "extern \"C\" void capgate_region_begin(const char*); extern \"C\" void capgate_region_end();\n"
+          "struct Captured {\n"
+          "  explicit Captured(cudaStream_t s) : s(s) { begin(); }\n"
+          "  ~Captured() { cudaStreamEndCapture(s, nullptr); }\n"
+          "  void begin() { cudaStreamBeginCapture(s, k); }\n"
+          "  cudaStream_t s;\n"
+          "};\n"
+          "struct Marked {\n"
+          "  explicit Marked(const char* name) { capgate_region_begin(name); }\n"
+          "  ~Marked() { capgate_region_end(); }\n"
+          "};\n");
+  w.write("uses.cpp",
+          "#include \"guard.h\"\n"
+          "void one(cudaStream_t s) { Captured c(s); }\n"
+          "void two() { Marked m(\"step\"); }\n");
+  w.write("includes.cpp", "#include \"guard.h\"\nvoid three() {}\n");
+  const Outcome both = run("uses.cpp includes.cpp --root . --out - --");
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_NE(both.err.find("2 captured regions"), std::string::npos) << both.err;
+  for (const char* name : {"capture at uses.cpp:2", "region at uses.cpp:3"})
+    EXPECT_NE(both.out.find(name), std::string::npos) << name << both.out;
+  const Outcome none = run("includes.cpp --root . --out - --");
+  EXPECT_NE(none.err.find("0 captured regions"), std::string::npos) << none.err;
+  // A fault in the constructor itself is in a region all the same.
+  w.write(
+      "faulty.cpp",
+      "#include \"guard.h\"\n"
+      "extern \"C\" cudaError_t cudaDeviceSynchronize();\n"
+      "struct Waits {\n"
+      "  explicit Waits(cudaStream_t s) : s(s) { cudaStreamBeginCapture(s, k); cudaDeviceSynchronize(); }\n"
+      "  ~Waits() { cudaStreamEndCapture(s, nullptr); }\n"
+      "  cudaStream_t s;\n"
+      "};\n"
+      "void four(cudaStream_t s) { Waits w(s); }\n");
+  const Outcome faulty = run("faulty.cpp --root . --out - --");
+  EXPECT_EQ(faulty.exit_code, 1) << faulty.err;
+  EXPECT_NE(faulty.err.find("faulty.cpp:4:"), std::string::npos) << faulty.err;
+}
+
+// A header's region is one region, however many units hold it, and the report names what was linted.
+TEST_F(Command, ShowTellsWhatWasLinted) {
+  w.write("step.h", "[[clang::annotate(\"capgate::region\")]] inline void step(int n) { if (n > 0) ++n; }\n");
+  for (const char* name : {"a.cpp", "b.cpp", "c.cpp"}) w.write(name, "#include \"step.h\"\n");
+  w.database({{"a.cpp", "g++"}, {"b.cpp", "g++"}, {"c.cpp", "g++"}});
+  const auto shown = [&](const std::string& words) {
+    run("--root . --out report.json " + words);
+    const std::string line =
+        "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' show report.json > out.txt";
+    EXPECT_EQ(system(line.c_str()), 0);
+    return *read_file(w.path("out.txt"));
+  };
+  const auto begins = [&](const std::string& words, const std::string& subject) {
+    const std::string text = shown(words);
+    EXPECT_EQ(text.substr(0, text.find('\n')),
+              "PASS: no error - no source line keeps the step from being captured: " + subject);
+    return text;
+  };
+  const std::string all = begins("-p .", "the sources of .");
+  EXPECT_NE(all.find("3 files parsed, 1 region in the source\n"), std::string::npos) << all;
+  begins("-p . a.cpp", "a.cpp");
+  begins("-p . a.cpp b.cpp c.cpp", "a.cpp, b.cpp and 1 more");
+  begins("-p compile_commands.json", "the sources of compile_commands.json");
 }
 
 TEST_F(Command, WorksFromAnInstalledTree) {

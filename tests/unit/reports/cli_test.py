@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -99,7 +100,26 @@ class Commands(unittest.TestCase):
                                             stderr=subprocess.DEVNULL).returncode, 1)
 
     def test_an_endless_file_is_not_read_to_the_end(self):
-        self.expect_sentence(run("show", "/dev/zero"), "/dev/zero: is larger than 1024 MiB")
+        with open("/dev/zero", "rb") as zero:
+            done = subprocess.run([CAPGATE, "show", "-"], stdin=zero, capture_output=True, text=True, timeout=120)
+        self.expect_sentence((done.returncode, done.stdout, done.stderr), "standard input: is larger than 1024 MiB")
+
+    def test_only_files_are_read_as_reports(self):
+        fifo = self.here / "fifo"
+        os.mkfifo(fifo)
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(str(self.here / "socket"))
+        for path, kind in ((fifo, "named pipe"), (self.here, "directory"), ("/dev/zero", "device"),
+                           (self.here / "socket", "socket")):
+            for command in (["show", path], ["gate", path], ["merge", GOLDEN / "clean_run.json", path],
+                            ["gate", GOLDEN / "clean_run.json", "--baseline", path]):
+                with self.subTest(command=command):
+                    self.expect_sentence(run(*command), f"{path}: is a {kind}, not a file")
+        self.assertEqual(run("analyze", fifo)[0], 2)
+        done = subprocess.run(["bash", "-c", '"$0" gate <(cat "$1")', CAPGATE, GOLDEN / "clean_run.json"],
+                              capture_output=True, text=True, timeout=60)  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def peak_bytes(self, *words):
         """The most memory that the command had at once."""
@@ -133,6 +153,28 @@ class Commands(unittest.TestCase):
         code, out, _ = run("merge", GOLDEN / "clean_run.json", GOLDEN / "failed_run.json", "--out", target)
         self.assertEqual((code, out), (0, ""))  # done; the verdict is the gate's to tell
         self.assertEqual(run("gate", target)[0], 1)
+
+    def test_merge_costs_none_of_its_inputs(self):
+        run_report, lint = self.here / "run.json", self.here / "lint.json"
+        run_report.write_bytes((GOLDEN / "clean_run.json").read_bytes())
+        lint.write_bytes((GOLDEN / "clean_sources.json").read_bytes())
+        (self.here / "link.json").symlink_to("run.json")
+        for out in (run_report, lint, self.here / "link.json"):
+            with self.subTest(out=out):
+                self.expect_sentence(run("merge", run_report, lint, "--out", out), f"--out {out}: is ")
+                self.expect_sentence(run("merge", run_report, lint, "--out", out), "would be lost")
+        with open(lint, "ab") as appended:  # capgate merge a b >> b
+            done = subprocess.run([CAPGATE, "merge", run_report, lint], stdout=appended, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("standard output: is ", done.stderr)
+        self.assertEqual(run_report.read_bytes(), (GOLDEN / "clean_run.json").read_bytes())
+        self.assertEqual(lint.read_bytes(), (GOLDEN / "clean_sources.json").read_bytes())
+        # Where nothing would change, nothing is lost.
+        merged = self.here / "merged.json"
+        self.assertEqual(run("merge", run_report, lint, "--out", merged)[0], 0)
+        before = merged.read_bytes()
+        self.assertEqual(run("merge", merged, "--out", merged)[0], 0)
+        self.assertEqual(merged.read_bytes(), before)
 
     def test_merge_refuses_two_builds(self):
         report = json.loads((GOLDEN / "clean_run.json").read_text(encoding="utf-8"))

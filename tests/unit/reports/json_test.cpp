@@ -1,8 +1,12 @@
 #include "reports/model/json.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -134,8 +138,6 @@ TEST(Json, NamesWhatIsWrongInViolationsInTheirTurn) {
   EXPECT_EQ(error_of(with("{}")), "M.json: violations: expected a list, found an object");
   EXPECT_EQ(error_of(with("{\"a\": [{}]}")), "M.json: violations: expected a list, found an object");
   EXPECT_EQ(error_of(with("null")), "M.json: violations: expected a list, found null");
-  EXPECT_EQ(error_of(with("[{}], \"violations\": []")), "") << "the last of two equal keys holds";
-  EXPECT_EQ(error_of(with("[], \"violations\": [{}]")), "M.json: violations[0]: the key \"id\" is missing");
   EXPECT_EQ(error_of(edited(failed_run(), "\"violations\":", "\"violation\":")),
             "M.json: the key \"violations\" is missing");
   // The verdict stands before the violations, the summary behind them.
@@ -169,6 +171,64 @@ TEST(Json, RefusesNumbersOutOfRange) {
         edited(failed_run(), kLine, std::string("\"line\":") + number + ",\"function\":\"MoE.route\"}"));
     EXPECT_EQ(error, "M.json: violations[0].location.line: the number is out of range") << number;
   }
+}
+
+TEST(Json, RefusesNegativeLinesColumnsAndTimes) {
+  const auto refused = [](const std::string& text, const std::string& where) {
+    EXPECT_EQ(error_of(text), "M.json: " + where + ": the number is negative");
+  };
+  refused(edited(failed_run(), kLine, "\"line\":-1,\"function\":\"MoE.route\"}"),
+          "violations[0].location.line");
+  refused(edited(failed_run(), kLine, "\"line\":212,\"column\":-3,\"function\":\"MoE.route\"}"),
+          "violations[0].location.column");
+  refused(edited(failed_run(), "\"duration_us\": ", "\"duration_us\": -"), "captures[0].duration_us");
+  Report report = failed_run();
+  report.violations.resize(1);
+  report.violations[0].source = {{-7, "text"}};
+  refused(to_json(report), "violations[0].source[0].line");
+  report.violations[0].source.clear();
+  report.violations[0].flow = {{"file", -7, "message"}};
+  refused(to_json(report), "violations[0].flow[0].line");
+  report.violations[0].flow.clear();
+  report.violations[0].stacks.back().frames.back().line = -7;
+  const size_t stack = report.violations[0].stacks.size() - 1;
+  const size_t frame = report.violations[0].stacks.back().frames.size() - 1;
+  refused(to_json(report),
+          "violations[0].stacks[" + std::to_string(stack) + "].frames[" + std::to_string(frame) + "].line");
+}
+
+TEST(Json, RefusesAKeyThatStandsTwice) {
+  for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
+           {"\"verdict\":", "\"verdict\": \"pass\", \"verdict\":", "the key \"verdict\" stands twice"},
+           {"\"violations\":", "\"violations\": [], \"violations\":", "the key \"violations\" stands twice"},
+           {"\"sm\":", "\"sm\": 1, \"sm\":", "subject: the key \"sm\" stands twice"},
+           {kLine, std::string("\"line\":1,") + kLine,
+            "violations[0].location: the key \"line\" stands twice"},
+           {"\"waits_per_step\":", "\"waits_per_step\":0,\"waits_per_step\":",
+            "metrics: the key \"waits_per_step\" stands twice"},
+           {"\"verdict\":", "\"later\": [[0], {\"a\": {\"b\": 1, \"b\": 1}}], \"verdict\":",
+            "later[1].a: the key \"b\" stands twice"},
+           {"\"verdict\":", "\"verd\\u0069ct\": 0, \"verdict\":", "the key \"verdict\" stands twice"}}) {
+    const std::string text = edited(failed_run(), from, to);
+    EXPECT_EQ(error_of(text), "M.json: " + said);
+    std::istringstream in(text);
+    EXPECT_FALSE(from_json(in));
+  }
+  // One key in neighbours is none twice.
+  EXPECT_EQ(error_of(edited(clean_run(),
+                            "\"verdict\":", "\"later\": [{\"a\": 1}, {\"a\": {\"a\": 1}}], \"verdict\":")),
+            "");
+}
+
+TEST(Json, RefusesObjectsOfMoreKeysThanAreRead) {
+  const auto with = [](int keys) {
+    std::string text;
+    for (int i = 0; i < keys; ++i) text += (i ? ",\"" : "\"") + std::to_string(i) + "\":0";
+    return edited(clean_run(), "\"verdict\":", "\"later\": {" + text + "}, \"verdict\":");
+  };
+  EXPECT_EQ(error_of(with(1000)), "");
+  EXPECT_EQ(error_of(with(1001)), "M.json: an object of more than 1000 keys; this is no report");
+  EXPECT_EQ(error_of(with(3000000)), "M.json: an object of more than 1000 keys; this is no report");
 }
 
 std::string nested(int levels) {
@@ -216,16 +276,69 @@ TEST(ReportFile, WritesWholeOrNotAtAll) {
 TEST(ReportFile, OverwritesReportsAndNothingElse) {
   const std::string path = ::testing::TempDir() + "/there.json";
   const auto put = [&](std::string_view text) { std::ofstream(path, std::ios::binary) << text; };
-  for (const std::string_view kept : {"int main() {}\n", "[]\n", "\x7f\x45LF"}) {
+  for (const std::string_view kept :
+       {"int main() {}\n", "[]\n", "\x7f\x45LF", "{\"name\": \"package\"}\n", "{", "{}",
+        "{\"schema\": \"https://json-schema.org\"}", "{\"schema\": 1}"}) {
     put(kept);
     EXPECT_EQ(write_report(clean_run(), path).error(), path + ": is no report, and is not overwritten");
     EXPECT_EQ(*read_text(path), kept);
   }
-  for (const std::string_view replaced : {"", "\n", "{\"schema\": \"capgate-report/0\"}"}) {
+  for (const std::string_view replaced :
+       {"", "\n", "{\"schema\": \"capgate-report/0\"}", "{\"schema\":\"capgate-report/1\"}",
+        "{\"captures\": [], \"schema\": \"capgate-report/1\"}"}) {
     put(replaced);
     EXPECT_TRUE(write_report(clean_run(), path).ok()) << replaced;
     EXPECT_EQ(*read_text(path), to_json(clean_run()));
   }
+}
+
+TEST(ReportFile, ReadsFilesAndNothingThatHasNoEnd) {
+  const std::string folder = ::testing::TempDir() + "/kinds";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string fifo = folder + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const auto& [path, why] :
+       std::vector<std::pair<std::string, std::string>>{{fifo, "is a named pipe, not a file"},
+                                                        {folder, "is a directory, not a file"},
+                                                        {"/dev/zero", "is a device, not a file"},
+                                                        {"/dev/full", "is a device, not a file"}}) {
+    EXPECT_EQ(read_text(path).error(), path + ": " + why);
+    EXPECT_EQ(read_settings_text(path).error(), path + ": " + why);
+    EXPECT_EQ(read_report(path).error(), path + ": " + why);
+    EXPECT_EQ(read_report_alone(path).error(), path + ": " + why);
+  }
+  EXPECT_EQ(*read_settings_text("/dev/null"), "");
+  const std::string large = folder + "/large";
+  std::ofstream(large).put(' ');
+  std::filesystem::resize_file(large, (uintmax_t{16} << 20) + 1);
+  EXPECT_EQ(read_settings_text(large).error(), large + ": is larger than 16 MiB, which is more than is read");
+  EXPECT_TRUE(read_text(large));
+  // What the shell makes of <(…).
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "text", 4), 4);
+  close(ends[1]);
+  EXPECT_EQ(*read_text("/dev/fd/" + std::to_string(ends[0])), "text");
+  close(ends[0]);
+}
+
+TEST(ReportFile, TellsWhenAnOutputIsAnInput) {
+  const std::string folder = ::testing::TempDir() + "/spared";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string a = folder + "/a.json", b = folder + "/b.json", link = folder + "/link.json",
+                    hard = folder + "/hard.json";
+  for (const auto& path : {a, b}) ASSERT_TRUE(write_report(clean_run(), path));
+  std::filesystem::create_symlink("a.json", link);
+  std::filesystem::create_hard_link(a, hard);
+  EXPECT_EQ(spares(a, {b, a}).error(), "--out " + a + ": is read here and would be lost; name another file");
+  for (const auto& other : {link, hard, folder + "/./a.json"})
+    EXPECT_EQ(spares(other, {b, a}).error(),
+              "--out " + other + ": is " + a + ", which is read here and would be lost; name another file");
+  EXPECT_TRUE(spares(folder + "/new.json", {a, b}));
+  EXPECT_TRUE(spares(a, {"-", "", folder, "/dev/null", folder + "/gone.json"}));
+  EXPECT_TRUE(spares("/dev/null", {"/dev/null"}));
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// What keys the objects of a JSON text hold, told while it is parsed. A key that stands twice in one object
+// is refused: readers differ in which of the two counts, so that one report could be two.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace capgate::reports {
+
+class ObjectKeys {
+ public:
+  // No object of a report has more; finding a key in one takes as long as it has keys.
+  static constexpr size_t kMost = 1000;
+
+  // A value, an object or a list begins with so many objects and lists around it.
+  void value(size_t depth);
+  void open(size_t depth, bool object);
+  // A key of the object with depth - 1 around it. False: it is one too many.
+  bool key(size_t depth, std::string_view name);
+  // The object ends. Its path and the key that stands twice in it: `coverage: the key "kind" stands twice`.
+  std::optional<std::string> close_object(size_t depth) const;
+
+ private:
+  struct Level {
+    bool object = false;
+    size_t seen = 0;                // keys of the object, items of the list
+    std::vector<std::string> keys;  // the first `seen` count: a level is used again by its neighbour
+  };
+  std::string path(size_t depth) const;
+
+  std::vector<Level> levels_;
+};
+
+}  // namespace capgate::reports
