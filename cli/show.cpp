@@ -22,7 +22,8 @@ void register_show(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("show", "Show a report: verdict, worst fault, proof of work, then each fault");
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")->required();
-  command->add_flag("--all", options->all, "Notes and suppressed faults in full, stacks unfolded");
+  command->add_flag("--all", options->all,
+                    "Notes and suppressed faults in full, stacks unfolded, no list cut short");
   command->callback([options, &exit_code] {
     const auto read = reports::read_report_alone(options->report);
     const auto settings = reports::find_settings(".");

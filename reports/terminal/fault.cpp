@@ -43,6 +43,9 @@ std::string heading(const Report& report, const Violation& violation, const Pain
   return out + (violation.baseline == "known" ? " (known)" : "") + "\n";
 }
 
+// A longer line of source was written by a program.
+constexpr size_t kSourceColumns = 240;
+
 std::string source_lines(const Violation& violation, const Paint& paint) {
   if (violation.source.empty()) return "";
   size_t digits = 0;
@@ -50,7 +53,8 @@ std::string source_lines(const Violation& violation, const Paint& paint) {
   std::string out = "\n";
   for (const auto& line : violation.source) {
     const bool here = line.line == violation.location.line;
-    std::string text = fmt::format("  {} {:>{}} | {}", here ? ">" : " ", line.line, digits, clean(line.text));
+    std::string text = fmt::format("  {} {:>{}} | {}", here ? ">" : " ", line.line, digits,
+                                   head_of(clean(line.text), kSourceColumns));
     while (text.ends_with(' ')) text.pop_back();
     out += (here ? paint.bold(text) : paint.dim(text)) + "\n";
   }
@@ -77,7 +81,7 @@ std::string flow(const Violation& violation) {
   std::string out;
   for (const auto& step : violation.flow) {
     out += out.empty() ? "  path    " : "          ";
-    out += clean(fmt::format("{}:{}: {}", step.file, step.line, step.message)) + "\n";
+    out += tail_of(clean(step.file)) + clean(fmt::format(":{}: {}", step.line, step.message)) + "\n";
   }
   return out;
 }
@@ -91,18 +95,18 @@ std::string_view first_paragraph(std::string_view text) {
 std::string place(const Location& location) {
   std::string out;
   if (!location.file.empty()) {
-    out = location.file;
+    out = tail_of(clean(location.file));
     if (location.line > 0) out += ":" + std::to_string(location.line);
   }
   const std::string key = function_key(location.function);
-  std::string function = key.empty() ? location.function : key;
+  std::string function = head_of(clean(key.empty() ? location.function : key));
   if (!function.empty()) {
     const char last = function.back();
     const bool plain = std::isalnum(static_cast<unsigned char>(last)) || last == '_';
     if (plain && function.find('!') == std::string::npos) function += "()";
     out += (out.empty() ? "" : " ") + function;
   }
-  return clean(out);
+  return out;
 }
 
 std::string consequence(const Report& report, const Violation& violation) {
@@ -111,13 +115,14 @@ std::string consequence(const Report& report, const Violation& violation) {
   const std::string times = violation.count > 1 ? fmt::format("{} times ", grouped(violation.count)) : "";
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
-    const std::string label = clean(capture && capture->bucket ? *capture->bucket : *violation.capture);
+    const std::string label =
+        head_of(clean(capture && capture->bucket ? *capture->bucket : *violation.capture));
     const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
     if (killed && violation.severity == Severity::error) return fmt::format("killed capture \"{}\"", label);
     return fmt::format("{}in capture \"{}\"", times, label);
   }
   if (const auto region = violation.details.find("region"); region != violation.details.end())
-    return fmt::format("{}in region \"{}\"", times, clean(region->second));
+    return fmt::format("{}in region \"{}\"", times, head_of(clean(region->second)));
   switch (violation.phase) {
     case Phase::warmup:
       return times + "in the first pass";

@@ -44,7 +44,8 @@ std::string subject(const Report& report) {
     const std::string sm = subject.sm.starts_with("sm") ? subject.sm : "sm_" + subject.sm;
     add(more, subject.devices.value_or(1) > 1 ? fmt::format("{} x {}", *subject.devices, sm) : sm);
   }
-  return clean(more.empty() ? program : program + " (" + more + ")");
+  program = head_of(clean(program));
+  return more.empty() ? program : program + " (" + clean(more) + ")";
 }
 
 std::string verdict_line(const Report& report, const Paint& paint) {
@@ -104,17 +105,21 @@ std::string captures(const Report& report) {
   return out;
 }
 
-std::string third_line(const Report& report) {
+// The first three, then how many more.
+constexpr size_t kListed = 3;
+
+std::string third_line(const Report& report, bool all) {
   const Coverage& coverage = report.coverage;
   std::string done = captures(report);
-  uint64_t in_source = 0;
+  uint64_t in_source = 0, marked = 0;
   for (const auto& region : coverage.regions) {
     if (region.source == "lint")
       ++in_source;  // its occurrences are the units that hold it
-    else
-      add(done,
-          fmt::format("region \"{}\" seen {}", clean(region.name), counted(region.occurrences, "time")));
+    else if (++marked <= kListed || all)
+      add(done, fmt::format("region \"{}\" seen {}", head_of(clean(region.name)),
+                            counted(region.occurrences, "time")));
   }
+  if (marked > kListed && !all) add(done, counted(marked - kListed, "more region"));
   uint64_t events = 0;
   for (const auto& process : coverage.processes) events += process.events;
   if (!coverage.processes.empty())
@@ -126,7 +131,10 @@ std::string third_line(const Report& report) {
   if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
   if (done.empty()) done = "nothing";
   std::string missed;
-  for (const auto& item : coverage.not_checked) add(missed, clean(item), "; ");
+  const size_t listed = all ? coverage.not_checked.size() : std::min(coverage.not_checked.size(), kListed);
+  for (size_t i = 0; i < listed; ++i) add(missed, clean(coverage.not_checked[i]), "; ");
+  if (listed < coverage.not_checked.size())
+    add(missed, fmt::format("and {} more", grouped(coverage.not_checked.size() - listed)), "; ");
   return "  checked: " + done + (missed.empty() ? "" : "; not checked: " + missed);
 }
 
@@ -134,7 +142,8 @@ std::string third_line(const Report& report) {
 
 std::string render_headline(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
-  return verdict_line(report, paint) + "\n" + second_line(report, paint) + "\n" + third_line(report) + "\n";
+  return verdict_line(report, paint) + "\n" + second_line(report, paint) + "\n" +
+         third_line(report, options.all) + "\n";
 }
 
 }  // namespace capgate::reports

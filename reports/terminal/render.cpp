@@ -12,16 +12,22 @@ namespace {
 
 using namespace terminal;
 
+constexpr size_t kShownReasons = 10;
+
 std::string reasons(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
   // The first stands in the headline when it decides.
   const size_t told = report.verdict == Verdict::inconclusive ? 1 : 0;
   std::string out;
-  for (size_t i = told; i < report.reasons.size(); ++i) {
+  const size_t shown = options.all ? report.reasons.size() : std::min(report.reasons.size(), kShownReasons);
+  for (size_t i = told; i < shown; ++i) {
     out += paint.yellow(told ? "also unproven" : "unproven") + ": " +
            wrap(report.reasons[i].text, 2, options.width, true);
     if (!report.reasons[i].remedy.empty()) out += wrap("run: " + report.reasons[i].remedy, 2, options.width);
   }
+  if (shown < report.reasons.size())
+    out += fmt::format("… and {}; `capgate show --all` lists them\n",
+                       counted(report.reasons.size() - shown, "more reason"));
   return out;
 }
 

@@ -27,12 +27,13 @@ std::string module_name(const Frame& frame) {
 
 std::string shown_function(const Frame& frame) {
   const std::string key = function_key(frame.function);
-  return clean(key.empty() ? (frame.function.empty() ? "??" : frame.function) : key);
+  return head_of(clean(key.empty() ? (frame.function.empty() ? "??" : frame.function) : key));
 }
 
 std::string shown_place(const Frame& frame) {
-  if (!frame.file.empty() && frame.line > 0) return clean(fmt::format("{}:{}", frame.file, frame.line));
-  return clean(frame.file.empty() ? module_name(frame) : frame.file);
+  if (!frame.file.empty() && frame.line > 0)
+    return tail_of(clean(frame.file)) + ":" + std::to_string(frame.line);
+  return tail_of(clean(frame.file.empty() ? module_name(frame) : frame.file));
 }
 
 std::string line(std::string_view head, const std::string& function, const std::string& where, bool here,
@@ -50,7 +51,7 @@ std::string line(std::string_view head, const std::string& function, const std::
 std::string folded(std::span<const Frame> frames) {
   std::vector<std::string> modules;
   for (const auto& frame : frames) {
-    std::string module = clean(module_name(frame));
+    std::string module = tail_of(clean(module_name(frame)));
     if (!module.empty() && std::find(modules.begin(), modules.end(), module) == modules.end())
       modules.push_back(std::move(module));
   }

@@ -15,7 +15,7 @@ namespace capgate::reports {
 struct TerminalOptions {
   bool color = false;
   int width = 100;       // columns; headings are never broken, so that they can be searched for
-  bool all = false;      // notes and suppressed faults in full, stacks unfolded
+  bool all = false;      // notes and suppressed faults in full, stacks unfolded, no list cut short
   FrameSettings frames;  // whose frames are folded
 };
 

@@ -12,9 +12,35 @@ std::string clean(std::string_view text) {
   return printable(text);
 }
 
+namespace {
+
+bool starts_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+}  // namespace
+
 size_t columns(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string head_of(std::string_view text, size_t most) {
+  if (columns(text) <= most) return std::string(text);
+  size_t end = 0;
+  for (size_t taken = 0; taken < most; ++end)
+    if (end + 1 == text.size() || starts_character(text[end + 1])) ++taken;
+  // The last character makes room for the mark.
+  while (end > 0 && !starts_character(text[--end])) {
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string tail_of(std::string_view text, size_t most) {
+  if (columns(text) <= most) return std::string(text);
+  size_t begin = text.size();
+  for (size_t taken = 0; taken + 1 < most;)
+    if (starts_character(text[--begin])) ++taken;
+  return "…" + std::string(text.substr(begin));
 }
 
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging) {

@@ -13,6 +13,14 @@ std::string clean(std::string_view text);
 // Columns of UTF-8 text: one a character.
 size_t columns(std::string_view text);
 
+// The longest name that is shown whole: what is longer is generated, and the report has all of it.
+constexpr size_t kNameColumns = 160;
+
+// Text of at most `most` columns: the rest is "…". head_of keeps the beginning (a function, a line of
+// source), tail_of the end (a path).
+std::string head_of(std::string_view text, size_t most = kNameColumns);
+std::string tail_of(std::string_view text, size_t most = kNameColumns);
+
 // The text broken at spaces, each line with the indent, the first without it if `hanging`. Ends with a
 // newline. A word longer than a line stands alone on one. Empty lines separate paragraphs and stay.
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging = false);

@@ -143,6 +143,66 @@ TEST(Terminal, ShowsNoControlCharacterOfAReport) {
   }
 }
 
+// Lists that a person would not read to the end are cut, and said to be; --all has them whole.
+TEST(Terminal, CutsLongListsAndSaysSo) {
+  Report report = inconclusive();
+  report.reasons.clear();
+  for (int i = 0; i < 50; ++i) {
+    const std::string bucket = "bs=" + std::to_string(i);
+    report.reasons.push_back({bucket + " was not captured", "capgate audit --expect-bucket " + bucket});
+    report.coverage.regions.push_back({"step " + std::to_string(i), "nvtx", 2});
+    report.coverage.not_checked.push_back("thing " + std::to_string(i));
+  }
+  const std::string text = render_terminal(report, {});
+  EXPECT_NE(text.find("also unproven: bs=9 was"), std::string::npos);
+  EXPECT_EQ(text.find("bs=10 was"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n… and 40 more reasons; `capgate show --all` lists them\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("region \"step 2\" seen 2 times, 47 more regions, "), std::string::npos) << text;
+  EXPECT_NE(text.find("not checked: thing 0; thing 1; thing 2; and 47 more\n"), std::string::npos) << text;
+  TerminalOptions all;
+  all.all = true;
+  const std::string whole = render_terminal(report, all);
+  for (const char* item : {"bs=49 was not captured", "region \"step 49\" seen", "; thing 49"})
+    EXPECT_NE(whole.find(item), std::string::npos) << item;
+  EXPECT_EQ(whole.find(" more"), std::string::npos) << whole;
+
+  report.reasons.resize(11);
+  report.coverage.regions.resize(4);
+  const std::string one = render_terminal(report, {});
+  EXPECT_NE(one.find("\n… and 1 more reason; "), std::string::npos) << one;
+  EXPECT_NE(one.find(", 1 more region, "), std::string::npos) << one;
+}
+
+TEST(Terminal, CutsNamesThatAProgramMade) {
+  Report report = failed_run();
+  const auto longer = [](const std::string& part) {
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += part;
+    return text;
+  };
+  report.captures.clear();
+  for (auto& fault : report.violations) {
+    fault.location.file = longer("folder/") + "step.cu";
+    fault.location.function = "ns::" + longer("é");
+    fault.message = "message";
+    fault.hint = "hint";
+    fault.capture = longer("capture");
+    fault.source = {{fault.location.line, longer("source ")}};
+    fault.flow = {{fault.location.file, 3, "step"}};
+    for (auto& stack : fault.stacks)
+      for (auto& frame : stack.frames) {
+        frame.function = longer("function");
+        frame.module = longer("x") + "/" + longer("lib") + ".so";
+        if (!frame.file.empty()) frame.file = fault.location.file;
+      }
+  }
+  for (const auto& line : lines(render_terminal(report, {})))
+    EXPECT_LE(terminal::columns(line), 3 * terminal::kNameColumns + 60) << line;
+  const std::string text = render_terminal(report, {});
+  EXPECT_NE(text.find("folder/step.cu:212 ns::éé"), std::string::npos) << text;
+}
+
 TEST(Terminal, SurvivesAnEmptyReportAndNarrowWidths) {
   for (const int width : {-5, 0, 1, 20, 1000}) {
     TerminalOptions options;
@@ -158,6 +218,19 @@ TEST(Text, WrapsAtTheWidth) {
   EXPECT_EQ(terminal::wrap("a b", 4, 80, true), "a b\n");
   EXPECT_EQ(terminal::wrap("a\n\nb", 1, 80), " a\n\n b\n");
   EXPECT_EQ(terminal::wrap("ééé ééé", 0, 20), "ééé ééé\n");
+}
+
+TEST(Text, CutsAtCharacters) {
+  EXPECT_EQ(terminal::head_of("", 3), "");
+  EXPECT_EQ(terminal::head_of("abc", 3), "abc");
+  EXPECT_EQ(terminal::head_of("abcd", 3), "ab…");
+  EXPECT_EQ(terminal::head_of("éééé", 3), "éé…");
+  EXPECT_EQ(terminal::head_of("日本語日", 3), "日本…");
+  EXPECT_EQ(terminal::tail_of("", 3), "");
+  EXPECT_EQ(terminal::tail_of("abc", 3), "abc");
+  EXPECT_EQ(terminal::tail_of("abcd", 3), "…cd");
+  EXPECT_EQ(terminal::tail_of("éééé", 3), "…éé");
+  EXPECT_EQ(terminal::tail_of("日本語日", 3), "…語日");
 }
 
 TEST(Text, WritesNumbersForPeople) {
