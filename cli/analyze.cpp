@@ -65,14 +65,11 @@ void register_analyze(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("analyze", "Judge a sealed trace again: the same report on any machine");
   command->add_option("TRACE", options->traces, "Sealed traces (.cgtrace) that capgate audit left")
-      ->required();
-  command->add_option("--out", options->out, "Where the report goes, - for standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command->add_option("--fail-on", options->fail_on, "What gives exit code 1")
-      ->check(CLI::IsMember({"error", "warning"}))
-      ->type_name("SEVERITY")
-      ->capture_default_str();
+      ->required()
+      ->type_name("");
+  command->add_option("--out", options->out, "Where the report goes; default -, standard output")
+      ->type_name("FILE");
+  add_fail_on(*command, options->fail_on);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

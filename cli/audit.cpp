@@ -193,24 +193,16 @@ int dump_config(const AuditOptions& options) {
   return kExitPass;
 }
 
-class AuditHelp : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    (void)app;
-    return "Usage: " + name + " [OPTIONS] -- PROGRAM [ARGS...]\n";
-  }
-};
-
 }  // namespace
 
 void register_audit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* command =
       app.add_subcommand("audit", "Run a program under the detector and report what hinders capture");
-  command->formatter(std::make_shared<AuditHelp>());
+  set_usage(*command, "[OPTIONS] -- PROGRAM [ARGS...]");
   command
       ->add_option("--out", options->out,
-                   "The report's file, - for standard output; default capgate-report.json")
+                   "Where the report goes, - for standard output; default capgate-report.json")
       ->type_name("FILE")
       ->check(check_word, "");
   command
@@ -240,15 +232,11 @@ void register_audit(CLI::App& app, int& exit_code) {
                    "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
       ->type_name("FILE")
       ->check(check_word, "");
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "Exit with 1 from this severity on: error (default) or warning")
-      ->type_name("SEVERITY")
-      ->check(CLI::IsMember({"error", "warning"}), "");
+  add_fail_on(*command, options->fail_on);
   command->add_flag("--dump-config", options->dump_config,
                     "Print the settings in force, as .capgate.toml says them, and exit");
   command->footer(
-      "The program's own input, output and exit are untouched; the report's summary goes to stderr.");
+      "The program's own input, output and signals are untouched; the report's summary goes to stderr.");
   command->callback([options, &exit_code] {
     options->program = program_words();
     if (options->dump_config) {

@@ -30,6 +30,12 @@ const std::vector<std::string>& program_words();
 // The whole command line as it was typed.
 const std::vector<std::string>& command_line();
 
+// --fail-on of the commands that judge: "error" (what stands in `word`) or "warning".
+void add_fail_on(CLI::App& command, std::string& word);
+
+// The command's first line of help, where CLI11 knows less: "capgate audit [OPTIONS] -- PROGRAM [ARGS...]".
+void set_usage(CLI::App& command, const std::string& words);
+
 // Writes "capgate: <sentence>" and a newline to stderr, without what would steer a terminal.
 void complain(const std::string& sentence);
 

@@ -14,7 +14,7 @@ namespace capgate::cli {
 void register_explain(CLI::App& app, int& exit_code) {
   auto id = std::make_shared<std::string>();
   auto* command = app.add_subcommand("explain", "Tell what a rule means, why it bites and how to fix it");
-  command->add_option("RULE", *id, "A rule's id, for example host-sync")->required();
+  command->add_option("RULE", *id, "A rule's id, for example host-sync")->required()->type_name("");
   command->callback([id, &exit_code] {
     const reports::Rule* rule = reports::find_rule(*id);
     if (!rule) {

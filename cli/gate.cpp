@@ -44,12 +44,12 @@ void register_gate(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
       app.add_subcommand("gate", "Turn a report into an exit code: 0 pass, 1 fail, 2 inconclusive");
-  command->add_option("REPORT", options->report, "The report's file; - reads standard input")->required();
+  command->add_option("REPORT", options->report, "The report's file; - reads standard input")
+      ->required()
+      ->type_name("");
   command->add_option("--baseline", options->baseline, "An older report: only what it does not know can fail")
       ->type_name("FILE");
-  command->add_option("--fail-on", options->fail_on, "error (the default) or warning")
-      ->check(CLI::IsMember({"error", "warning"}))
-      ->type_name("SEVERITY");
+  add_fail_on(*command, options->fail_on);
   command->callback([options, &exit_code] {
     const auto decided = run(*options);
     if (!decided) complain(decided.error());

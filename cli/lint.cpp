@@ -131,13 +131,15 @@ int run(Options& options) {
 void register_lint(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "lint", "Check sources: host decisions on device values, and what a capture cannot hold");
-  command->footer("capgate lint [OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
+  set_usage(*command, "[OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
   auto options = std::make_shared<Options>();
   lint::LintSettings& settings = options->settings;
-  command->add_option(
-      "FILES", settings.files,
-      "Sources, headers (looked at through the sources that include them) or folders; default: every "
-      "source of the compile database");
+  command
+      ->add_option(
+          "FILES", settings.files,
+          "Sources, headers (looked at through the sources that include them) or folders; default: every "
+          "source of the compile database")
+      ->type_name("");
   command
       ->add_option(
           "-p,--build", settings.build,
@@ -163,13 +165,13 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command
-      ->add_option("--out", options->out, "Write the report as JSON ('-': to stdout, and the text to stderr)")
+      ->add_option("--out", options->out,
+                   "Where the report goes as JSON, - for standard output (then the text goes to stderr)")
       ->type_name("FILE");
+  add_fail_on(*command, options->fail_on);
   command
-      ->add_option("--fail-on", options->fail_on, "error, or warning: then a warning gives exit code 1 too")
-      ->check(CLI::IsMember({"error", "warning"}))
-      ->type_name("SEVERITY");
-  command->add_option("--suppressions", settings.suppressions, "File of `rule:glob  reason` lines")
+      ->add_option("--suppressions", settings.suppressions,
+                   "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
       ->type_name("FILE");
   command
       ->add_option("--sources", options->source_tables,

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -98,6 +99,9 @@ void finish_help(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
       option->description(wrapped(option->get_description(), kDescriptionWidth));
+      // A variable of a script that is not set must not turn `--out "$REPORT"` into no report.
+      if (option->get_items_expected_max() > 0)
+        option->check([](const std::string& word) { return word.empty() ? "is empty" : ""; }, "");
     }
     const std::string own = command->get_footer();
     command->footer((own.empty() ? "" : own + "\n\n") + exit_codes(command->get_name()));
@@ -211,6 +215,31 @@ const std::vector<std::string>& program_words() {
 
 const std::vector<std::string>& command_line() {
   return line().all;
+}
+
+void add_fail_on(CLI::App& command, std::string& word) {
+  command.add_option("--fail-on", word, "Exit with 1 from this severity on: error (the default) or warning")
+      ->type_name("SEVERITY")
+      ->check(
+          [](const std::string& given) {
+            return given == "error" || given == "warning" ? "" : "is error or warning, not '" + given + "'";
+          },
+          "");
+}
+
+void set_usage(CLI::App& command, const std::string& words) {
+  class Usage : public CLI::Formatter {
+   public:
+    explicit Usage(std::string words) : words_(std::move(words)) {}
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+      (void)app;
+      return "Usage: " + name + " " + words_ + "\n";
+    }
+
+   private:
+    std::string words_;
+  };
+  command.formatter(std::make_shared<Usage>(words));
 }
 
 void complain(const std::string& sentence) {

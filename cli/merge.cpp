@@ -49,9 +49,12 @@ void register_merge(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
       app.add_subcommand("merge", "Make one report of several; a fault seen both ways becomes one");
-  command->add_option("REPORTS", options->reports, "The reports' files")->required();
+  command->add_option("REPORTS", options->reports, "The reports' files; - reads standard input")
+      ->required()
+      ->type_name("");
   command
-      ->add_option("--out", options->out, "Where the merged report goes; - is standard output (the default)")
+      ->add_option("--out", options->out,
+                   "Where the merged report goes; default -, standard output. No input is overwritten")
       ->type_name("FILE");
   command->callback([options, &exit_code] {
     const auto done = run(*options);

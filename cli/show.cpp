@@ -21,7 +21,9 @@ void register_show(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
       app.add_subcommand("show", "Show a report: verdict, worst fault, proof of work, then each fault");
-  command->add_option("REPORT", options->report, "The report's file; - reads standard input")->required();
+  command->add_option("REPORT", options->report, "The report's file; - reads standard input")
+      ->required()
+      ->type_name("");
   command->add_flag("--all", options->all,
                     "Notes and suppressed faults in full, stacks unfolded, no list cut short");
   command->callback([options, &exit_code] {

@@ -41,6 +41,39 @@ class Usage(unittest.TestCase):
             with self.subTest(command=command):
                 self.refused(command, "--frobnicate")
 
+    def test_an_empty_value_is_none(self):
+        """As a script gives it whose variable is not set."""
+        options = {
+            "audit": ["--out", "--region", "--expect-bucket", "--until", "--trace", "--suppressions", "--fail-on"],
+            "analyze": ["--out", "--fail-on"],
+            "lint": ["--out", "-p", "--changed-since", "--region", "--suppressions", "--sources", "--root", "--cache-dir"],
+            "merge": ["--out"],
+            "gate": ["--baseline", "--fail-on"],
+        }
+        for command, words in options.items():
+            for word in words if command in COMMANDS else []:
+                with self.subTest(command=command, option=word):
+                    tail = ["--", "true"] if command == "audit" else ["file"]
+                    # Or the words that there are.
+                    self.assertRegex(self.refused(command, word, "", *tail), ": is (empty|error or|captures=N)")
+        for command in {"show", "gate", "merge", "analyze", "explain"} & set(COMMANDS):
+            with self.subTest(command=command):
+                self.assertIn("is empty", self.refused(command, ""))
+
+    def test_one_option_is_said_in_one_way(self):
+        for option in ("--fail-on", "--suppressions"):
+            said = set()
+            for command in COMMANDS:
+                said |= set(re.findall(rf"^  {option} .*$", capgate(command, "--help").stdout, re.MULTILINE))
+            self.assertEqual(len(said), 1, said)
+
+    def test_help_names_what_is_given_as_users_do(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                text = capgate(command, "--help").stdout
+                self.assertNotRegex(text, r"\bTEXT\b|\{error,warning\}")
+                self.assertRegex(text, rf"(?m)^Usage: capgate {command} \[OPTIONS\]")
+
     def test_a_closed_standard_output_is_no_output(self):
         done = subprocess.run(["sh", "-c", '"$0" rules >&-', CAPGATE], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2, done)
