@@ -25,9 +25,11 @@ struct Attention {
   const int* positions;
 };
 
+constexpr int kMostHeadDim = 1024;
+
 void attend(cudaStream_t stream, const Attention& args, int batch);
 
-// Once at the start: shared memory for this many keys (window and entries together).
-cudaError_t prepare_attention(int dim, int most_keys);
+// Once at the start: shared memory for heads of `dim`, at most kMostHeadDim.
+cudaError_t prepare_attention(int dim);
 
 }  // namespace dsv4::kernels

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) compress_kernel(const __grid_constan
   let_next_start();
   const Compressor& c = pair.of[blockIdx.y];
   extern __shared__ float entry[];  // [dim]
-  __shared__ float scratch[32];
+  __shared__ alignas(16) float scratch[kThreads / 32];
   const int b = blockIdx.x, position = c.positions[b];
   const std::int64_t row = static_cast<std::int64_t>(b) * c.ring * c.width;
   float* kv_ring = c.kv_ring + row;

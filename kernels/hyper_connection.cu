@@ -88,10 +88,9 @@ struct Mixer {
   }
 };
 
-// One warp: post and comb.
+// One warp: comb.
 __device__ void mix(const HyperConnectionSite& s, const Mixer& mixer, float inverse, int b, float* shared) {
   const int lane = threadIdx.x, n = s.n;
-  if (lane < n) s.post[b * n + lane] = 2.0f * sigmoid(mixer.at(n + lane, 1, inverse));
   float* out = s.comb + b * n * n;
   if (n == 4) {  // the softmax of the rows by a lane a value
     const float value = mixer.at(2 * 4 + lane % 16, 2, inverse);
@@ -101,7 +100,7 @@ __device__ void mix(const HyperConnectionSite& s, const Mixer& mixer, float inve
     const float part = expf(value - most);
     float sum = part;
     for (int offset = 1; offset < 4; offset *= 2) sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
-    const float share = part / sum + s.hc_eps;
+    const float share = fmaf(part, reciprocal(sum), s.hc_eps);
     float comb[16];
 #pragma unroll
     for (int i = 0; i < 16; ++i) comb[i] = __shfl_sync(0xFFFFFFFFu, share, i);
@@ -164,7 +163,8 @@ __device__ float collapse(const float* streams, const float* pre, int n, int d, 
 template <int W, int kThreads>
 __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSite s) {
   let_next_start();
-  __shared__ float scratch[32], pre[kMostStreams], comb[kMostStreams * kMostStreams];
+  __shared__ alignas(16) float first_sums[kThreads / 32], second_sums[kThreads / 32];
+  __shared__ float pre[kMostStreams], comb[kMostStreams * kMostStreams];
   __shared__ Mixer mixer;
   const int b = blockIdx.x, n = s.n, size = s.n * s.d;
   const bool head = s.post == nullptr;
@@ -179,10 +179,12 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
     mixer.logits[threadIdx.x] = s.logits[static_cast<std::int64_t>(b) * logits + threadIdx.x];
   const float* streams = s.streams + static_cast<std::int64_t>(b) * size;
   const float sum =
-      block_sum(sum_of_squares<W, kThreads>(streams, size), scratch);  // after it the mixer is there
+      block_sum(sum_of_squares<W, kThreads>(streams, size), first_sums);  // after it the mixer is there
   const float inverse = rsqrtf(sum / static_cast<float>(size) + s.rms_eps);
   if (blockIdx.y == 1) {
     if (threadIdx.x < 32) mix(s, mixer, inverse, b, comb);
+    const int i = static_cast<int>(threadIdx.x) - 32;  // the second warp: post
+    if (i >= 0 && i < n) s.post[b * n + i] = 2.0f * sigmoid(mixer.at(n + i, 1, inverse));
     return;
   }
   if (threadIdx.x < n) pre[threadIdx.x] = sigmoid(mixer.at(threadIdx.x, 0, inverse)) + s.hc_eps;
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   float* collapsed = s.collapsed + static_cast<std::int64_t>(b) * s.d;
   float* normed = s.normed + static_cast<std::int64_t>(b) * s.d;
   Floats<W> own{};
-  const float squares = block_sum(collapse<W, kThreads>(streams, pre, n, s.d, collapsed, own), scratch);
+  const float squares = block_sum(collapse<W, kThreads>(streams, pre, n, s.d, collapsed, own), second_sums);
   const float norm = rsqrtf(squares / static_cast<float>(s.d) + s.rms_eps);
   for (int i = threadIdx.x; i < s.d / W; i += kThreads) {  // of its own values alone
     const Floats<W> x = i < kThreads ? own : reinterpret_cast<const Floats<W>*>(collapsed)[i];

@@ -15,7 +15,7 @@ constexpr int kThreads = 128;
 // A block is one head of one task.
 __global__ void __launch_bounds__(kThreads) norm_rope_kernel(const __grid_constant__ NormRopes tasks) {
   let_next_start();
-  __shared__ float scratch[32];
+  __shared__ alignas(16) float scratch[kThreads / 32];
   int head = blockIdx.x, t = 0;
   while (t + 1 < tasks.count && head >= tasks.task[t].heads) head -= tasks.task[t++].heads;
   const NormRope& a = tasks.task[t];

@@ -15,26 +15,18 @@ __device__ inline float warp_max(float v) {
   return v;
 }
 
-// The sum over the block, to every thread. `scratch` holds 32 floats of shared memory; it may be used again
-// at once. The block is a whole number of warps.
-__device__ inline float block_sum(float v, float* scratch) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+// The sum over a block of kWarps warps, to every thread. `scratch`, aligned to 16 bytes, must not be written
+// again before the next barrier.
+template <int kWarps>
+__device__ inline float block_sum(float v, float (&scratch)[kWarps]) {
   v = warp_sum(v);
-  if (lane == 0) scratch[warp] = v;
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
   __syncthreads();
-  v = warp_sum(lane < warps ? scratch[lane] : 0.0f);
-  __syncthreads();
-  return v;
-}
-
-__device__ inline float block_max(float v, float* scratch) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  v = warp_max(v);
-  if (lane == 0) scratch[warp] = v;
-  __syncthreads();
-  v = warp_max(scratch[lane < warps ? lane : 0]);
-  __syncthreads();
-  return v;
+  if constexpr (kWarps > 8) return warp_sum(threadIdx.x % 32 < kWarps ? scratch[threadIdx.x % 32] : 0.0f);
+  float sum = 0;  // a few reads side by side are sooner done than shuffles one after the other
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) sum += scratch[i];
+  return sum;
 }
 
 }  // namespace dsv4::kernels

@@ -56,6 +56,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const ModelConfig& config, const 
   if (config.hc_mult > kernels::kMostStreams)
     return Error{fmt::format("the CUDA engine has room for {} residual streams, not {}",
                              kernels::kMostStreams, config.hc_mult)};
+  if (config.head_dim > kernels::kMostHeadDim)
+    return Error{fmt::format("the CUDA engine has room for heads of {} dimensions, not {}",
+                             kernels::kMostHeadDim, config.head_dim)};
   std::unique_ptr<Engine> engine(new Engine());
   if (auto ok = engine->make(config, weights, options); !ok) return Error{ok.error()};
   return engine;
@@ -84,13 +87,8 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
     recording_.emplace(state_memory_, options.rows * recorded_values(config, options.max_positions));
   if (auto ok = state_memory_.state(); !ok) return ok;
 
-  int keys = config.sliding_window;
-  for (const LayerState& layer : step_.state)
-    keys = std::max(keys, config.sliding_window + (layer.index_compressor.entries != nullptr
-                                                       ? config.index_topk
-                                                       : layer.compressor.shape.max_entries));
-  if (auto ok = done(kernels::prepare_attention(config.head_dim, keys),
-                     fmt::format("room for attention over {} keys", keys));
+  if (auto ok = done(kernels::prepare_attention(config.head_dim),
+                     fmt::format("room for attention heads of {}", config.head_dim));
       !ok)
     return ok;
   return done(kernels::prepare_index_scores(config.index_heads, config.index_head_dim),

@@ -27,6 +27,7 @@ constexpr Kind kKinds[] = {{WeightFormat::kF32, false},     {WeightFormat::kBf16
 
 class MatrixKernels : public DeviceTest {
  protected:
+  void experts_case(Kind kind, int size, int inner_size);
   void gemv_case(Kind kind, int rows, int cols, int batch, int groups, Noise& noise) {
     const HostMatrix w = random_matrix(kind.format, rows, cols, noise, kind.scale_is_f32);
     const int width = groups > 0 ? groups * cols : cols;
@@ -62,7 +63,9 @@ TEST_F(MatrixKernels, GemvOfEveryFormat) {
     for (const int batch : {1, 2, 3, 5, 8, 11}) gemv_case(kind, 70, 256, batch, 0, noise);
     gemv_case(kind, 300, 4096, 1, 0, noise);  // several warps a row
     gemv_case(kind, 256, 128, 2, 4, noise);
-    gemv_case(kind, 5000, 64, 1, 0, noise);
+    gemv_case(kind, 5000, 64, 1, 0, noise);  // from here on four rows share what is read of x
+    gemv_case(kind, 4224, 4224, 1, 0, noise);
+    gemv_case(kind, 4224, 128, 1, 4, noise);
   }
 }
 
@@ -73,6 +76,7 @@ TEST_F(MatrixKernels, GemvOfRowsThatAreNoWholeChunks) {
     gemv_case(kind, 33, 130, 3, 0, noise);
     gemv_case(kind, 16, 7, 1, 0, noise);
     gemv_case(kind, 129, 1031, 2, 0, noise);
+    gemv_case(kind, 4224, 131, 1, 0, noise);
   }
   gemv_case({WeightFormat::kFp4Row, false}, 33, 96, 3, 0, noise);
 }
@@ -162,85 +166,96 @@ TEST_F(MatrixKernels, EmbeddingGoesToEveryStream) {
 }
 
 TEST_F(MatrixKernels, ExpertsOfEveryFormat) {
-  constexpr int kExperts = 5, kSlots = 3, kD = 160, kI = 96, kBatch = 2;
-  for (const Kind kind : kKinds) {
-    Noise noise(6);
-    std::vector<ExpertWeights> host;
-    std::vector<HostMatrix> keep;
-    const auto packed = [&](int rows, int cols, auto member) {
-      std::vector<std::byte> data, scale;
-      kernels::ExpertMatrices out;
-      for (int e = 0; e < kExperts; ++e) {
-        keep.push_back(random_matrix(kind.format, rows, cols, noise, kind.scale_is_f32));
-        const HostMatrix& m = keep.back();
-        host[static_cast<std::size_t>(e)].*member = m.view;
-        data.insert(data.end(), m.data.begin(), m.data.end());
-        scale.insert(scale.end(), m.scale.begin(), m.scale.end());
-      }
-      out.first = {upload(data), scale.empty() ? nullptr : upload(scale),   rows,
-                   cols,         static_cast<kernels::Format>(kind.format), kind.scale_is_f32};
-      out.data_stride = static_cast<std::int64_t>(data.size()) / kExperts;
-      out.scale_stride = static_cast<std::int64_t>(scale.size()) / kExperts;
-      return out;
-    };
-    host.resize(kExperts);
-    keep.reserve(3 * kExperts);
-    const auto w1 = packed(kI, kD, &ExpertWeights::w1), w3 = packed(kI, kD, &ExpertWeights::w3);
-    const auto w2 = packed(kD, kI, &ExpertWeights::w2);
-    const auto x = noise.values(kBatch * kD, 0.2);
-    const auto shares = noise.values(kBatch * kSlots);
-    const std::vector<int> chosen = {4, 0, 4, 2, 1, 3};
-    constexpr float kLimit = 4;
-    float* inner = poisoned<float>(kBatch * (kSlots + 1) * kI);
-    float* parts = poisoned<float>(kBatch * (kSlots + 1) * kD);
-    float *routed = poisoned<float>(kBatch * kD), *out = poisoned<float>(kBatch * kD);
-    float* in = upload(x);
-    int* ids = upload(chosen);
-    kernels::experts_up(stream_, {w1, w3, in, ids, inner, kSlots, kSlots + 1, kLimit}, kBatch);
-    // The shared expert is expert 0 here.
-    kernels::experts_up(stream_, {w1, w3, in, nullptr, inner + kSlots * kI, 1, kSlots + 1, kLimit}, kBatch);
-    kernels::experts_down(stream_, {w2, inner, ids, parts, kSlots, kSlots + 1, kSlots + 1}, kBatch);
-    kernels::experts_down(
-        stream_, {w2, inner + kSlots * kI, nullptr, parts + kSlots * kD, 1, kSlots + 1, kSlots + 1}, kBatch);
-    // Both at once: the same bits.
-    float* inner_at_once = poisoned<float>(kBatch * (kSlots + 1) * kI);
-    float* parts_at_once = poisoned<float>(kBatch * (kSlots + 1) * kD);
-    kernels::experts_up(
-        stream_, {w1, w3, in, ids, inner_at_once, kSlots, kSlots + 1, kLimit, w1.first, w3.first}, kBatch);
-    kernels::experts_down(
-        stream_, {w2, inner_at_once, ids, parts_at_once, kSlots, kSlots + 1, kSlots + 1, w2.first}, kBatch);
-    EXPECT_EQ(read(inner, kBatch * (kSlots + 1) * kI), read(inner_at_once, kBatch * (kSlots + 1) * kI));
-    EXPECT_EQ(read(parts, kBatch * (kSlots + 1) * kD), read(parts_at_once, kBatch * (kSlots + 1) * kD));
-    // Into one stream whose old value counts three times, with the sum alone as the new one.
-    const auto old = noise.values(kBatch * kD);
-    float* streams = upload(old);
-    kernels::hyper_connection_expand(stream_, streams, {parts, upload(shares), routed, out, kSlots},
-                                     upload(std::vector<float>(kBatch, 1)),
-                                     upload(std::vector<float>(kBatch, 3)), 1, kD, kBatch);
-    std::vector<double> wanted_routed, wanted;
-    for (int b = 0; b < kBatch; ++b) {
-      const auto token = doubles(std::span(x).subspan(static_cast<std::size_t>(b * kD), kD));
-      std::vector<double> sum(kD);
-      for (int s = 0; s < kSlots; ++s) {
-        const auto at = static_cast<std::size_t>(b * kSlots + s);
-        const auto y =
-            reference::feed_forward<double>(host[static_cast<std::size_t>(chosen[at])], token, kLimit);
-        for (std::size_t d = 0; d < kD; ++d) sum[d] += shares[at] * y[d];
-      }
-      const auto shared = reference::feed_forward<double>(host[0], token, kLimit);
-      for (std::size_t d = 0; d < kD; ++d) {
-        wanted_routed.push_back(sum[d]);
-        wanted.push_back(sum[d] + shared[d]);
-      }
-    }
-    EXPECT_LT(distance(read(routed, kBatch * kD), wanted_routed), 1e-5) << static_cast<int>(kind.format);
-    EXPECT_LT(distance(read(out, kBatch * kD), wanted), 1e-5) << static_cast<int>(kind.format);
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += 3.0 * old[i];
-    EXPECT_LT(distance(read(streams, kBatch * kD), wanted), 1e-5) << static_cast<int>(kind.format);
-  }
+  for (const Kind kind : kKinds) experts_case(kind, 160, 96);
 }
 
-// Every kind of element, at lengths that are no whole number of blocks: the host's bits and nothing beyond.
+TEST_F(MatrixKernels, ExpertsLargeEnoughForRowsToShare) {
+  for (const Kind kind : {Kind{WeightFormat::kF32, false}, Kind{WeightFormat::kFp8Block, false},
+                          Kind{WeightFormat::kFp4Row, false}})
+    experts_case(kind, 1056, 1088);
+}
+
+void MatrixKernels::experts_case(Kind kind, int size, int inner_size) {
+  constexpr int kExperts = 5, kSlots = 3, kBatch = 2;
+  Noise noise(6);
+  std::vector<ExpertWeights> host;
+  std::vector<HostMatrix> keep;
+  const auto packed = [&](int rows, int cols, auto member) {
+    std::vector<std::byte> data, scale;
+    kernels::ExpertMatrices out;
+    for (int e = 0; e < kExperts; ++e) {
+      keep.push_back(random_matrix(kind.format, rows, cols, noise, kind.scale_is_f32));
+      const HostMatrix& m = keep.back();
+      host[static_cast<std::size_t>(e)].*member = m.view;
+      data.insert(data.end(), m.data.begin(), m.data.end());
+      scale.insert(scale.end(), m.scale.begin(), m.scale.end());
+    }
+    out.first = {upload(data), scale.empty() ? nullptr : upload(scale),   rows,
+                 cols,         static_cast<kernels::Format>(kind.format), kind.scale_is_f32};
+    out.data_stride = static_cast<std::int64_t>(data.size()) / kExperts;
+    out.scale_stride = static_cast<std::int64_t>(scale.size()) / kExperts;
+    return out;
+  };
+  host.resize(kExperts);
+  keep.reserve(3 * kExperts);
+  const auto w1 = packed(inner_size, size, &ExpertWeights::w1),
+             w3 = packed(inner_size, size, &ExpertWeights::w3);
+  const auto w2 = packed(size, inner_size, &ExpertWeights::w2);
+  const auto x = noise.values(kBatch * size, 0.2);
+  const auto shares = noise.values(kBatch * kSlots);
+  const std::vector<int> chosen = {4, 0, 4, 2, 1, 3};
+  constexpr float kLimit = 4;
+  float* inner = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
+  float* parts = poisoned<float>(kBatch * (kSlots + 1) * size);
+  float *routed = poisoned<float>(kBatch * size), *out = poisoned<float>(kBatch * size);
+  float* in = upload(x);
+  int* ids = upload(chosen);
+  kernels::experts_up(stream_, {w1, w3, in, ids, inner, kSlots, kSlots + 1, kLimit}, kBatch);
+  // The shared expert is expert 0 here.
+  kernels::experts_up(stream_, {w1, w3, in, nullptr, inner + kSlots * inner_size, 1, kSlots + 1, kLimit},
+                      kBatch);
+  kernels::experts_down(stream_, {w2, inner, ids, parts, kSlots, kSlots + 1, kSlots + 1}, kBatch);
+  kernels::experts_down(
+      stream_, {w2, inner + kSlots * inner_size, nullptr, parts + kSlots * size, 1, kSlots + 1, kSlots + 1},
+      kBatch);
+  // Both at once: the same bits.
+  float* inner_at_once = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
+  float* parts_at_once = poisoned<float>(kBatch * (kSlots + 1) * size);
+  kernels::experts_up(
+      stream_, {w1, w3, in, ids, inner_at_once, kSlots, kSlots + 1, kLimit, w1.first, w3.first}, kBatch);
+  kernels::experts_down(
+      stream_, {w2, inner_at_once, ids, parts_at_once, kSlots, kSlots + 1, kSlots + 1, w2.first}, kBatch);
+  EXPECT_EQ(read(inner, kBatch * (kSlots + 1) * inner_size),
+            read(inner_at_once, kBatch * (kSlots + 1) * inner_size));
+  EXPECT_EQ(read(parts, kBatch * (kSlots + 1) * size), read(parts_at_once, kBatch * (kSlots + 1) * size));
+  // Into one stream whose old value counts three times, with the sum alone as the new one.
+  const auto old = noise.values(kBatch * size);
+  float* streams = upload(old);
+  kernels::hyper_connection_expand(stream_, streams, {parts, upload(shares), routed, out, kSlots},
+                                   upload(std::vector<float>(kBatch, 1)),
+                                   upload(std::vector<float>(kBatch, 3)), 1, size, kBatch);
+  std::vector<double> wanted_routed, wanted;
+  for (int b = 0; b < kBatch; ++b) {
+    const auto token = doubles(std::span(x).subspan(static_cast<std::size_t>(b * size), size));
+    std::vector<double> sum(size);
+    for (int s = 0; s < kSlots; ++s) {
+      const auto at = static_cast<std::size_t>(b * kSlots + s);
+      const auto y =
+          reference::feed_forward<double>(host[static_cast<std::size_t>(chosen[at])], token, kLimit);
+      for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += shares[at] * y[d];
+    }
+    const auto shared = reference::feed_forward<double>(host[0], token, kLimit);
+    for (std::size_t d = 0; d < sum.size(); ++d) {
+      wanted_routed.push_back(sum[d]);
+      wanted.push_back(sum[d] + shared[d]);
+    }
+  }
+  EXPECT_LT(distance(read(routed, kBatch * size), wanted_routed), 1e-5) << static_cast<int>(kind.format);
+  EXPECT_LT(distance(read(out, kBatch * size), wanted), 1e-5) << static_cast<int>(kind.format);
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += 3.0 * old[i];
+  EXPECT_LT(distance(read(streams, kBatch * size), wanted), 1e-5) << static_cast<int>(kind.format);
+}
+
 TEST_F(MatrixKernels, GeneratedElementsAreTheHostsBitForBit) {
   const ModelConfig config = *model_shape("tiny");
   std::set<DType> seen;

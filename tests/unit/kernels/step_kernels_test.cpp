@@ -39,6 +39,7 @@ void append(Vector& to, const Vector& from) {
 class StepKernels : public DeviceTest {
  protected:
   void router_case(int experts);
+  void attention_case(int dim);
 };
 
 TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
@@ -383,11 +384,15 @@ TEST_F(StepKernels, ForcedChoices) {
 }
 
 TEST_F(StepKernels, AttentionOverWindowAndEntries) {
-  constexpr int kBatch = 4, kHeads = 3, kDim = 72, kPairs = 8, kWindow = 16, kMax = 40, kRatio = 4, kTopK = 6;
+  for (const int dim : {72, 200, 640, 45}) attention_case(dim);
+}
+
+void StepKernels::attention_case(int dim) {
+  constexpr int kBatch = 4, kHeads = 3, kPairs = 8, kWindow = 16, kMax = 40, kRatio = 4, kTopK = 6;
   Noise noise(11);
   const std::vector<int> positions = {0, 9, 40, 159};
-  const auto q = noise.values(kBatch * kHeads * kDim), sink = noise.values(kHeads);
-  auto window = noise.values(kBatch * kWindow * kDim), entries = noise.values(kBatch * kMax * kDim);
+  const auto q = noise.values(kBatch * kHeads * dim), sink = noise.values(kHeads);
+  auto window = noise.values(kBatch * kWindow * dim), entries = noise.values(kBatch * kMax * dim);
   const Vector frequencies = {1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125};
   std::vector<int> chosen(kBatch * kTopK, -1);
   for (int b = 0; b < kBatch; ++b) {
@@ -396,11 +401,11 @@ TEST_F(StepKernels, AttentionOverWindowAndEntries) {
       chosen[b * kTopK + i] = closed - std::min(kTopK, closed) + i;
     // What no query may see is NaN.
     for (int slot = positions[b] + 1; slot < kWindow; ++slot)
-      for (int d = 0; d < kDim; ++d) window[(b * kWindow + slot) * kDim + d] = NAN;
+      for (int d = 0; d < dim; ++d) window[(b * kWindow + slot) * dim + d] = NAN;
     for (int e = closed; e < kMax; ++e)
-      for (int d = 0; d < kDim; ++d) entries[(b * kMax + e) * kDim + d] = NAN;
+      for (int d = 0; d < dim; ++d) entries[(b * kMax + e) * dim + d] = NAN;
   }
-  check(kernels::prepare_attention(kDim, kWindow + kMax));
+  check(kernels::prepare_attention(dim));
   for (const int kind : {0, 1, 2}) {  // window alone; every entry; chosen ones
     kernels::Attention args{};
     args.q = upload(q);
@@ -412,33 +417,32 @@ TEST_F(StepKernels, AttentionOverWindowAndEntries) {
     args.ratio = kRatio;
     if (kind == 2) args.chosen = upload(chosen);
     args.width = kTopK;
-    args.out = poisoned<float>(kBatch * kHeads * kDim);
+    args.out = poisoned<float>(kBatch * kHeads * dim);
     args.heads = kHeads;
-    args.dim = kDim;
+    args.dim = dim;
     args.frequencies = upload(std::vector<float>(frequencies.begin(), frequencies.end()));
     args.pairs = kPairs;
     args.positions = upload(positions);
     kernels::attend(stream_, args, kBatch);
     Vector wanted;
     for (int b = 0; b < kBatch; ++b) {
-      const Vector own = part(window, b, kWindow * kDim), more = part(entries, b, kMax * kDim);
+      const Vector own = part(window, b, kWindow * dim), more = part(entries, b, kMax * dim);
       std::vector<std::span<const double>> keys;
       for (int slot = 0; slot < std::min(positions[b] + 1, kWindow); ++slot)
-        keys.push_back(view(own).subspan(slot * kDim, kDim));
+        keys.push_back(view(own).subspan(slot * dim, dim));
       for (int e = 0; kind == 1 && e < closed_entries(positions[b], kRatio); ++e)
-        keys.push_back(view(more).subspan(e * kDim, kDim));
+        keys.push_back(view(more).subspan(e * dim, dim));
       for (int i = 0; kind == 2 && i < kTopK; ++i)
-        if (chosen[b * kTopK + i] >= 0)
-          keys.push_back(view(more).subspan(chosen[b * kTopK + i] * kDim, kDim));
+        if (chosen[b * kTopK + i] >= 0) keys.push_back(view(more).subspan(chosen[b * kTopK + i] * dim, dim));
       for (int h = 0; h < kHeads; ++h) {
-        const Vector head = part(q, b * kHeads + h, kDim);
+        const Vector head = part(q, b * kHeads + h, dim);
         Vector out = reference::attend<double>(view(head), keys, sink[h]);
         reference::rotate(std::span<double>(out), positions[b], view(frequencies),
                           reference::Rotation::kBackward);
         append(wanted, out);
       }
     }
-    EXPECT_LT(distance(read(args.out, kBatch * kHeads * kDim), wanted), 1e-5) << kind;
+    EXPECT_LT(distance(read(args.out, kBatch * kHeads * dim), wanted), 1e-5) << kind;
   }
 }
 
