@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
@@ -105,7 +106,9 @@ void add(std::optional<uint64_t>& into, const std::optional<uint64_t>& from) {
 
 void merge_coverage(Coverage& into, const Coverage& from) {
   const auto strength = [](const std::string& kind) {
-    return kind == "capture" ? 3 : kind == "eager" ? 2 : kind == "source" ? 1 : 0;
+    static constexpr std::array<std::string_view, 3> kWeakestFirst{"source", "eager", "capture"};
+    const auto at = std::find(kWeakestFirst.begin(), kWeakestFirst.end(), kind);
+    return at == kWeakestFirst.end() ? 0 : at - kWeakestFirst.begin() + 1;
   };
   if (strength(from.kind) > strength(into.kind)) into.kind = from.kind;
   if (into.cupti.empty() || (into.cupti == "attached" && !from.cupti.empty())) into.cupti = from.cupti;

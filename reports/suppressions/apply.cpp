@@ -52,9 +52,9 @@ Violation note(const Report& report, std::string message, std::string origin) {
 bool seen_by_producer(const Report& report, std::string_view rule_id) {
   const Rule* rule = find_rule(rule_id);
   if (!rule) return true;
-  const std::string_view who = report.tool.component == "static_checks" ? "static"
-                               : report.tool.component == "engine"      ? "engine"
-                                                                        : "runtime";
+  std::string_view who = "runtime";
+  if (report.tool.component == "static_checks") who = "static";
+  if (report.tool.component == "engine") who = "engine";
   return std::find(rule->seen_by.begin(), rule->seen_by.end(), who) != rule->seen_by.end();
 }
 

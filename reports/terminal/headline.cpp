@@ -69,13 +69,11 @@ std::string verdict_line(const Report& report, const Paint& paint) {
   std::string count;
   if (report.summary.warnings) add(count, counted(report.summary.warnings, "warning"));
   if (report.summary.notes) add(count, counted(report.summary.notes, "note"));
-  return paint.green("PASS") + fmt::format(": no error - {} {}{}",
-                                           only_sources(report)
-                                               ? "no source line keeps the step from being captured:"
-                                           : report.coverage.kind == "eager"
-                                               ? "nothing in the marked step keeps it from being captured:"
-                                               : "what was captured can be replayed:",
-                                           about, count.empty() ? "" : " - " + count);
+  std::string_view proven = "what was captured can be replayed:";
+  if (report.coverage.kind == "eager") proven = "nothing in the marked step keeps it from being captured:";
+  if (only_sources(report)) proven = "no source line keeps the step from being captured:";
+  return paint.green("PASS") +
+         fmt::format(": no error - {} {}{}", proven, about, count.empty() ? "" : " - " + count);
 }
 
 std::string second_line(const Report& report, const Paint& paint) {

@@ -22,9 +22,9 @@ std::string render_rule(const Rule& rule, const TerminalOptions& options) {
   const auto section = [&](std::string_view title) { return "\n" + paint.bold(title) + "\n"; };
   std::string seen, related;
   for (const auto who : rule.seen_by) {
-    const std::string_view word = who == "runtime"  ? "capgate audit"
-                                  : who == "static" ? "capgate lint"
-                                                    : "the engine's own comparison";
+    std::string_view word = "the engine's own comparison";
+    if (who == "runtime") word = "capgate audit";
+    if (who == "static") word = "capgate lint";
     seen += (seen.empty() ? "" : ", ") + std::string(word);
   }
   for (const auto id : rule.related) related += (related.empty() ? "" : ", ") + std::string(id);

@@ -26,8 +26,9 @@ std::string module_name(const Frame& frame) {
 }
 
 std::string shown_function(const Frame& frame) {
-  const std::string key = function_key(frame.function);
-  return head_of(clean(key.empty() ? (frame.function.empty() ? "??" : frame.function) : key));
+  std::string shown = function_key(frame.function);
+  if (shown.empty()) shown = frame.function.empty() ? "??" : frame.function;
+  return head_of(clean(shown));
 }
 
 std::string shown_place(const Frame& frame) {

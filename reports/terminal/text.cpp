@@ -30,8 +30,8 @@ std::string head_of(std::string_view text, size_t most) {
   for (size_t taken = 0; taken < most; ++end)
     if (end + 1 == text.size() || starts_character(text[end + 1])) ++taken;
   // The last character makes room for the mark.
-  while (end > 0 && !starts_character(text[--end])) {
-  }
+  while (end > 0)
+    if (starts_character(text[--end])) break;
   return std::string(text.substr(0, end)) + "…";
 }
 
