@@ -63,7 +63,9 @@ Result<CompileEntry> read_entry(const Json& json, const std::string& where, cons
 Result<std::vector<CompileEntry>> read_compile_database(const std::string& path) {
   const std::string file = directory_exists(path) ? path + "/compile_commands.json" : path;
   const Result<std::string> text = read_file(file);
-  if (!text) return Error{"cannot read the compile database " + text.error()};
+  if (!text)
+    return Error{"cannot read the compile database " + text.error() +
+                 (file_exists(file) ? "" : " (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON writes one)")};
   if (nests_too_deep(*text)) return Error{file + ": nested deeper than 64 levels"};
   const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return Error{file + ": not valid JSON"};

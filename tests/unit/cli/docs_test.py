@@ -16,13 +16,15 @@ def page(name):
     return (SOURCE / name).read_text()
 
 
-def fenced(text, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+def fenced(text, *languages):
+    """Every block is taken in its turn: what ends one does not begin another."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [body for language, body in blocks if language in languages]
 
 
 def capgate_lines(text):
     """Command lines of capgate, in blocks and between backticks, without the comment and the audited program."""
-    lines = [line for block in fenced(text, "(?:sh)?") for line in block.splitlines()]
+    lines = [line for block in fenced(text, "sh", "") for line in block.splitlines()]
     lines += re.findall(r"`(capgate [^`]*)`", text)
     for line in lines:
         line = re.sub(r"\s#.*", "", line.removeprefix("$ "))
@@ -54,6 +56,37 @@ class Docs(unittest.TestCase):
         table = set(re.findall(r"^\| `(--[a-z-]+)", page("README.md"), re.MULTILINE))
         options = set(re.findall(r"^  (--[a-z-]+)", self.help("audit"), re.MULTILINE))
         self.assertEqual(table, options)
+
+    def test_a_report_that_a_page_reads_was_written_there_before(self):
+        """So that a reader who types what stands there from the top on never names a file that is not there."""
+        kept = {"main.json", "missing.json"}  # of another branch; the one that must not be there
+        for name in PAGES:
+            written = set(kept)
+            for words in capgate_lines(page(name)):
+                outs = {word for before, word in zip(words, words[1:]) if before == "--out"}
+                if words[0] in ("merge", "gate", "show"):
+                    for word in {word for word in words if word.endswith(".json")} - outs:
+                        with self.subTest(page=name, line=" ".join(words)):
+                            self.assertTrue(word in written or (SOURCE / word).exists(), f"{word} was written by nothing above")
+                written |= outs or ({"capgate-report.json"} if words[0] == "audit" else set())
+
+    def test_pages_tell_every_exit_code(self):
+        told = {
+            "docs/ci.md": {"0", "1", "2", "3", "130"},  # of all commands
+            "docs/lint.md": {"0", "1", "2"},  # of lint
+        }
+        for name, codes in told.items():
+            with self.subTest(page=name):
+                paragraphs = [p for p in page(name).split("\n\n") if re.match(r"(Exit codes:|The exit code is) ", p)]
+                self.assertEqual(len(paragraphs), 1)
+                self.assertEqual(set(re.findall(r"\b(\d+)\b", paragraphs[0])), codes)
+
+    def test_the_python_example_uses_what_there_is(self):
+        blocks = fenced(page("README.md"), "python")
+        self.assertEqual(len(blocks), 1)
+        done = subprocess.run(["python3", "-c", "def step(): pass\n" + blocks[0]], capture_output=True, text=True,
+                              env=os.environ | {"PYTHONPATH": str(SOURCE / "detector/python")})  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_links_and_paths_lead_somewhere(self):
         for name in PAGES:

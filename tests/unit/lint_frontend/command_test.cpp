@@ -50,6 +50,10 @@ TEST_F(Command, WithoutADatabaseItIsOneSentence) {
   EXPECT_NE(outcome.err.find("no compile database"), std::string::npos) << outcome.err;
   EXPECT_EQ(lines(outcome.err), 1U);
   EXPECT_TRUE(outcome.out.empty());
+  const Outcome named = run("-p build");
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_NE(named.err.find("cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"), std::string::npos) << named.err;
+  EXPECT_EQ(lines(named.err), 1U);
 }
 
 TEST_F(Command, CleanCodePasses) {
