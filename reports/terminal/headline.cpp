@@ -125,7 +125,10 @@ std::string third_line(const Report& report, bool all) {
                                               ? fmt::format(" of {} processes", coverage.processes.size())
                                               : ""));
   if (coverage.files_parsed) add(done, counted(*coverage.files_parsed, "file") + " parsed");
-  if (in_source) add(done, counted(in_source, "region") + " in the source");
+  if (in_source)
+    add(done, counted(in_source, "region") + " in the source");
+  else if (only_sources(report) && report.violations.empty() && coverage.files_parsed.value_or(0))
+    add(done, *coverage.files_parsed == 1 ? "no captured step in it" : "no captured step in them");
   if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
   if (done.empty()) done = "nothing";
   std::string missed;

@@ -25,6 +25,7 @@ def fenced(text, *languages):
 def capgate_lines(text):
     """Command lines of capgate, in blocks and between backticks, without the comment and the audited program."""
     lines = [line for block in fenced(text, "sh", "") for line in block.splitlines()]
+    lines += re.findall(r"^ {4}(capgate .*)", text, re.MULTILINE)
     lines += re.findall(r"`(capgate [^`]*)`", text)
     for line in lines:
         line = re.sub(r"\s#.*", "", line.removeprefix("$ "))

@@ -220,6 +220,24 @@ TEST_F(Command, AGuardsConstructorIsNoRegion) {
   EXPECT_NE(faulty.err.find("faulty.cpp:4:"), std::string::npos) << faulty.err;
 }
 
+// A pass over sources without a step must not be taken for a step that passed.
+TEST_F(Command, SourcesWithoutAStepPassAndAreToldApart) {
+  const std::string told = "none of these sources captures or marks a step, so nothing was judged";
+  w.write("a.cpp", "void step(int n) { if (n > 0) ++n; }\n");
+  const Outcome none = run("--out report.json a.cpp --");
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_NE(none.out.find(told), std::string::npos) << none.out;
+  const std::string line = "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' show report.json > out.txt";
+  EXPECT_EQ(system(line.c_str()), 0);
+  EXPECT_NE(read_file(w.path("out.txt"))->find("checked: 1 file parsed, no captured step in it\n"),
+            std::string::npos);
+  EXPECT_EQ(run("--whole-file a.cpp --").out.find(told), std::string::npos);
+  w.write("b.cpp", clean_);
+  EXPECT_EQ(run("a.cpp b.cpp --").out.find(told), std::string::npos);
+  w.write("c.cpp", "#include \"none.h\"\n");
+  EXPECT_EQ(run("c.cpp --").out.find(told), std::string::npos);
+}
+
 // A header's region is one region, however many units hold it, and the report names what was linted.
 TEST_F(Command, ShowTellsWhatWasLinted) {
   w.write("step.h", "[[clang::annotate(\"capgate::region\")]] inline void step(int n) { if (n > 0) ++n; }\n");
