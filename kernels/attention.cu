@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/follow.cuh"
+#include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
@@ -28,10 +29,12 @@ int shared_bytes(int dim) {
 // seen so far in registers: a lane has V vectors of W dimensions; a sum is relative to the largest score so
 // far (the softmax of one pass). The warps are put together at the end, with one barrier.
 template <int W, int V, int T>
-__global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
+__global__ void __launch_bounds__(kThreads)
+    attend_kernel(const Attention a, const HyperConnectionMix beside) {
   extern __shared__ float partial[];  // [kWarps, dim]
   __shared__ float tops[kWarps], totals[kWarps];
   let_next_start();
+  if (static_cast<int>(blockIdx.x) == a.heads) return mix_row(beside, blockIdx.y);
   const int head = blockIdx.x, b = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int position = a.positions[b], in_window = min(position + 1, a.window_slots), width = a.dim / W;
   const std::int64_t at = (static_cast<std::int64_t>(b) * a.heads + head) * a.dim;
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(const Attention a) {
   }
 }
 
-using Kernel = void (*)(Attention);
+using Kernel = void (*)(Attention, HyperConnectionMix);
 Kernel kernel_for(int dim) {
   if (dim % 4 != 0) return attend_kernel<1, kMostHeadDim / 32, 2>;
   return dim <= 128   ? attend_kernel<4, 1, 4>
@@ -153,8 +156,9 @@ cudaError_t prepare_attention(int dim) {
   return allow_shared_memory(kernel_for(dim), shared_bytes(dim));
 }
 
-void attend(cudaStream_t stream, const Attention& args, int batch) {
-  launch(stream, kernel_for(args.dim), dim3(args.heads, batch), kThreads, shared_bytes(args.dim), args);
+void attend(cudaStream_t stream, const Attention& args, int batch, const HyperConnectionMix& beside) {
+  launch(stream, kernel_for(args.dim), dim3(args.heads + (beside.post != nullptr ? 1 : 0), batch), kThreads,
+         shared_bytes(args.dim), args, beside);
 }
 
 }  // namespace dsv4::kernels

@@ -7,6 +7,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/hyper_connection.h"
+
 namespace dsv4::kernels {
 
 struct Attention {
@@ -27,7 +29,7 @@ struct Attention {
 
 constexpr int kMostHeadDim = 1024;
 
-void attend(cudaStream_t stream, const Attention& args, int batch);
+void attend(cudaStream_t stream, const Attention& args, int batch, const HyperConnectionMix& beside = {});
 
 // Once at the start: shared memory for heads of `dim`, at most kMostHeadDim.
 cudaError_t prepare_attention(int dim);

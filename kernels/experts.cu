@@ -2,6 +2,7 @@
 
 #include "kernels/dequantise.cuh"
 #include "kernels/follow.cuh"
+#include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
 
@@ -25,8 +26,13 @@ struct Chunked {
 // A warp is R output rows of one slot. The shared expert's row is on its way before the choice is known.
 template <int R>
 __global__ void __launch_bounds__(32 * kWarps, 2)
-    up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked) {
+    up_kernel(const __grid_constant__ ExpertsUp a, Chunked chunked, int slots,
+              const HyperConnectionMix beside) {
   let_next_start();
+  if (static_cast<int>(blockIdx.y) == slots) {
+    if (blockIdx.x == 0) return mix_row(beside, blockIdx.z);
+    return wait_for_previous();
+  }
   const int row = (blockIdx.x * kWarps + threadIdx.x / 32) * R, lane = threadIdx.x % 32;
   const int slot = blockIdx.y, b = blockIdx.z;
   const bool shared = slot == a.slots, inside = row < a.w1.first.rows;
@@ -115,16 +121,18 @@ int tiles(int rows, int rows_of_a_warp) {
 
 }  // namespace
 
-void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch) {
+void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside) {
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
   const int slots = args.slots + (args.shared_w1.data != nullptr ? 1 : 0);
   const Chunked chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),
                         whole_chunks(args.shared_w3)};
+  const int with_beside = slots + (beside.post != nullptr ? 1 : 0);
   if (rows_may_share(w1.rows, slots))
-    launch(stream, up_kernel<kSharing>, dim3(tiles(w1.rows, kSharing), slots, batch), 32 * kWarps, 0, args,
-           chunked);
+    launch(stream, up_kernel<kSharing>, dim3(tiles(w1.rows, kSharing), with_beside, batch), 32 * kWarps, 0,
+           args, chunked, slots, beside);
   else
-    launch(stream, up_kernel<1>, dim3(tiles(w1.rows, 1), slots, batch), 32 * kWarps, 0, args, chunked);
+    launch(stream, up_kernel<1>, dim3(tiles(w1.rows, 1), with_beside, batch), 32 * kWarps, 0, args, chunked,
+           slots, beside);
 }
 
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/hyper_connection.h"
 #include "kernels/matrix.h"
 
 namespace dsv4::kernels {
@@ -28,7 +29,7 @@ struct ExpertsUp {
 
 // silu(min(W1 x, limit)) * clamp(W3 x, -limit, limit)
 //   bytes a row: two matrices a slot; FLOPs: 4 I D a slot
-void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch);
+void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside = {});
 
 struct ExpertsDown {
   ExpertMatrices w2;  // [D, I]

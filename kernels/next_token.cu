@@ -1,5 +1,6 @@
 #include "kernels/next_token.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/weights/generator.h"
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
   wait_for_previous();
   if (sampling.temperature == 0) {
 #pragma unroll 8
-    for (int i = threadIdx.x; i < a.vocab; i += kThreads)
+    for (int i = threadIdx.x; i < a.vocab; i += blockDim.x)
       best = better(best, {static_cast<double>(logits[i]), i});
   } else {
     const auto draw = [&](int, int i) {
@@ -59,10 +60,15 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = best;
   __syncthreads();
   if (threadIdx.x >= 32) return;
-  best = warp_best(warps[threadIdx.x]);
+  best = warp_best(threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : Best{0, -1});
   if (threadIdx.x != 0) return;
   const int token = best.index < 0 ? 0 : best.index;  // logits of NaN choose nothing
   a.sampled[b] = token;
+  if (a.ring != nullptr) {
+    const unsigned step = a.ring_step[b];
+    a.ring[static_cast<std::int64_t>(step % a.ring_slots) * a.ring_rows + b] = token;
+    a.ring_step[b] = step + 1;
+  }
   if (!sampling.active) return;
   const int next = min(position + 1, a.max_positions - 1);
   a.ids[b] = next < a.prompt_length[b] && next < a.prompt_capacity
@@ -74,7 +80,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
 }  // namespace
 
 void next_token(cudaStream_t stream, const NextToken& args, int batch) {
-  launch(stream, next_token_kernel, batch, kThreads, 0, args);
+  launch(stream, next_token_kernel, batch, std::min(kThreads, (args.vocab + 31) / 32 * 32), 0, args);
 }
 
 }  // namespace dsv4::kernels

@@ -28,6 +28,11 @@ struct NextToken {
   int* ids;        // [batch]: the fed token becomes the next
   int* positions;  // [batch]: advanced by one, never beyond the last
   int* sampled;    // [batch]: what the logits say, whatever is fed next
+  // For a reader on the host, who lags behind: the token of a row's step s goes to [s mod ring_slots, row] of
+  // pinned memory, s counted on the device. Null: to nobody.
+  int* ring;
+  unsigned* ring_step;  // [batch]
+  int ring_slots, ring_rows;
 };
 
 void next_token(cudaStream_t stream, const NextToken& args, int batch);

@@ -72,6 +72,7 @@ __device__ inline void visit_counted(const float* values, int n, int k, TopKScra
   bool chosen = false;
   if (i < n) {
     int before = 0;
+#pragma unroll 8
     for (int j = 0; j < n; ++j) before += s.keys[j] > own || (s.keys[j] == own && j < i) ? 1 : 0;
     chosen = before < k;
   }

@@ -19,9 +19,6 @@ Result<std::unique_ptr<DecodeLoop>> DecodeLoop::create(Engine& engine, const Ste
 }
 
 Result<void> DecodeLoop::make() {
-  const std::size_t size = static_cast<std::size_t>(kSlots) * engine_.step().rows * sizeof(int);
-  if (auto ok = done(cudaMallocHost(reinterpret_cast<void**>(&tokens_), size), "pinning the token ring"); !ok)
-    return ok;
   for (cudaEvent_t& event : ready_)
     if (auto ok = done(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event"); !ok)
       return ok;
@@ -32,7 +29,6 @@ DecodeLoop::~DecodeLoop() {
   cudaStreamSynchronize(engine_.stream());
   for (const cudaEvent_t event : ready_)
     if (event != nullptr) cudaEventDestroy(event);
-  if (tokens_ != nullptr) cudaFreeHost(tokens_);
 }
 
 // Prompts, sampling and first tokens, before the loop; rows without a request stay padded.
@@ -67,6 +63,8 @@ Result<void> DecodeLoop::start(const std::vector<Request>& requests) {
   put(step.prompt, prompt.data(), prompt.size() * sizeof(int));
   put(step.prompt_length, lengths.data(), rows * sizeof(int));
   put(step.sampling, sampling.data(), rows * sizeof(kernels::RowSampling));
+  if (status == cudaSuccess)
+    status = cudaMemsetAsync(step.ring_step, 0, rows * sizeof(unsigned), engine_.stream());
   if (status == cudaSuccess) status = cudaStreamSynchronize(engine_.stream());
   return done(status, "starting the rows");
 }
@@ -81,10 +79,7 @@ cudaError_t DecodeLoop::enqueue(int bucket, int slot) {
     status = enqueue_step(step, bucket, engine_.stream());
   }
   if (status != cudaSuccess) return status;
-  const std::size_t size = static_cast<std::size_t>(bucket) * sizeof(int);
-  status = cudaMemcpyAsync(tokens_ + static_cast<std::ptrdiff_t>(slot) * step.rows, step.sampled, size,
-                           cudaMemcpyDeviceToHost, engine_.stream());
-  return status == cudaSuccess ? cudaEventRecord(ready_[slot], engine_.stream()) : status;
+  return cudaEventRecord(ready_[slot], engine_.stream());
 }
 
 Result<void> DecodeLoop::run(const std::vector<Request>& requests, int bucket,
@@ -103,7 +98,7 @@ Result<void> DecodeLoop::run(const std::vector<Request>& requests, int bucket,
 
   // Looks at the tokens of step `s`; false once no row wants another.
   const auto consume = [&](int s) {
-    const int* tokens = tokens_ + static_cast<std::ptrdiff_t>(s % kSlots) * step.rows;
+    const int* tokens = step.ring + static_cast<std::ptrdiff_t>(s % kSlots) * step.rows;
     for (std::size_t row = 0; row < requests.size(); ++row) {
       const Request& request = requests[row];
       if (left[row] == 0 || s + 1 < static_cast<int>(request.prompt.size())) continue;

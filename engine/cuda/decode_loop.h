@@ -1,5 +1,6 @@
 // The decode loop: a prompt and its continuation for every row, all through the one step. The host learns
-// each token a step late, from a pinned ring, after an event; by then the next step is already under way.
+// each token a step late, from a pinned ring that the step itself writes, after an event; by then the next
+// step is already under way.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class DecodeLoop {
                             const std::function<void(int, int)>& on_token);
 
  private:
-  static constexpr int kSlots = 4;
+  static constexpr int kSlots = Step::kRingSlots;
 
   explicit DecodeLoop(Engine& engine, const StepGraphs* graphs) : engine_(engine), graphs_(graphs) {}
   capgate::Result<void> make();
@@ -42,7 +43,6 @@ class DecodeLoop {
 
   Engine& engine_;
   const StepGraphs* graphs_;
-  int* tokens_ = nullptr;  // pinned, [kSlots, rows]
   cudaEvent_t ready_[kSlots] = {};
 };
 

@@ -68,6 +68,7 @@ Engine::~Engine() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
+  if (step_.ring != nullptr) cudaFreeHost(step_.ring);
 }
 
 Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights,
@@ -86,6 +87,10 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
   if (options.recording)
     recording_.emplace(state_memory_, options.rows * recorded_values(config, options.max_positions));
   if (auto ok = state_memory_.state(); !ok) return ok;
+  const std::size_t ring = sizeof(int) * Step::kRingSlots * static_cast<std::size_t>(options.rows);
+  if (auto ok = done(cudaMallocHost(reinterpret_cast<void**>(&step_.ring), ring), "pinning the token ring");
+      !ok)
+    return ok;
 
   if (auto ok = done(kernels::prepare_attention(config.head_dim),
                      fmt::format("room for attention heads of {}", config.head_dim));
@@ -136,6 +141,7 @@ void Engine::make_activations(const EngineOptions& options) {
   Activations& a = step_.a;
   a.streams = floats(n * d);
   a.mix = floats((2 + n) * n);
+  a.inverse = floats(1);
   a.post = floats(n);
   a.comb = floats(n * n);
   a.collapsed = floats(d);
@@ -167,6 +173,7 @@ void Engine::make_activations(const EngineOptions& options) {
   step_.ids = ints(1);
   step_.positions = ints(1);
   step_.sampled = ints(1);
+  step_.ring_step = m.take<unsigned>(options.rows);
   step_.prompt = ints(step_.prompt_capacity);
   step_.prompt_length = ints(1);
   step_.sampling = m.take<kernels::RowSampling>(options.rows);

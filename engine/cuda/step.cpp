@@ -38,8 +38,6 @@ class Enqueue {
       const DeviceLayer& w = s_.weights.layers[static_cast<std::size_t>(layer_)];
       const LayerState& state = s_.state[static_cast<std::size_t>(layer_)];
       site(w.attn_hc, w.attn_norm, false);
-      see(component::kAttnPost, a_.post, n);
-      see(component::kAttnComb, a_.comb, n * n);
       see(component::kAttnCollapsed, a_.collapsed, d);
       see(component::kAttnNorm, a_.normed, d);
       attention(w, state);
@@ -47,8 +45,6 @@ class Enqueue {
       see(component::kAttnStreams, a_.streams, n * d);
 
       site(w.ffn_hc, w.ffn_norm, false);
-      see(component::kFfnPost, a_.post, n);
-      see(component::kFfnComb, a_.comb, n * n);
       see(component::kFfnCollapsed, a_.collapsed, d);
       see(component::kFfnNorm, a_.normed, d);
       experts(w, state);
@@ -62,7 +58,8 @@ class Enqueue {
     see(component::kLogits, a_.logits, c_.vocab_size);
     kernels::next_token(stream_,
                         {a_.logits, s_.sampling, c_.vocab_size, s_.prompt, s_.prompt_length,
-                         s_.prompt_capacity, s_.max_positions, s_.ids, s_.positions, s_.sampled},
+                         s_.prompt_capacity, s_.max_positions, s_.ids, s_.positions, s_.sampled, s_.ring,
+                         s_.ring_step, Step::kRingSlots, s_.rows},
                         batch_);
   }
 
@@ -92,16 +89,27 @@ class Enqueue {
     args.base = w.base;
     args.scale = w.scale;
     args.norm = norm;
-    args.post = head ? nullptr : a_.post;
-    args.comb = head ? nullptr : a_.comb;
+    args.inverse = a_.inverse;
     args.collapsed = a_.collapsed;
     args.normed = a_.normed;
     args.n = n;
     args.d = d;
-    args.sinkhorn_iterations = c_.hc_sinkhorn_iters;
+    args.head = head;
     args.hc_eps = static_cast<float>(c_.hc_eps);
     args.rms_eps = static_cast<float>(c_.rms_norm_eps);
     kernels::hyper_connection_site(stream_, args, batch_);
+  }
+
+  kernels::HyperConnectionMix mix(const DeviceSite& w) const {
+    return {a_.mix,
+            w.base,
+            w.scale,
+            a_.inverse,
+            a_.post,
+            a_.comb,
+            c_.hc_mult,
+            c_.hc_sinkhorn_iters,
+            static_cast<float>(c_.hc_eps)};
   }
 
   kernels::NormRope norm_rope(const float* in, float* out, int heads, int dim) const {
@@ -219,7 +227,9 @@ class Enqueue {
     args.frequencies = frequencies;
     args.pairs = c_.rope_dim / 2;
     args.positions = s_.positions;
-    kernels::attend(stream_, args, batch_);
+    kernels::attend(stream_, args, batch_, mix(w.attn_hc));
+    see(component::kAttnPost, a_.post, c_.hc_mult);
+    see(component::kAttnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     see(component::kContext, a_.context, c_.num_heads * dim);
 
     GemvTasks grouped;
@@ -276,7 +286,9 @@ class Enqueue {
     kernels::experts_up(stream_,
                         {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit,
                          w.shared_w1.first, w.shared_w3.first},
-                        batch_);
+                        batch_, mix(w.ffn_hc));
+    see(component::kFfnPost, a_.post, c_.hc_mult);
+    see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     kernels::experts_down(
         stream_,
         {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2.first},

@@ -30,7 +30,7 @@ struct LayerState {
 
 // Between two kernels of one step; each [rows, its width] and used again by every layer.
 struct Activations {
-  float *streams, *mix, *post, *comb, *collapsed, *normed;
+  float *streams, *mix, *inverse, *post, *comb, *collapsed, *normed;
   float *q_residual, *q, *kv, *compressor_kv, *compressor_gate, *index_kv, *index_gate;
   float *index_query, *index_weights, *index_scores;
   int* chosen_entries;
@@ -50,6 +50,11 @@ struct Step {
   // The step's input and output in one: the fed token and its position become the next ones.
   int *ids = nullptr, *positions = nullptr;
   int* sampled = nullptr;
+  // What the host reads of it, a few steps behind (decode_loop.h): pinned, [kRingSlots, rows], and each row's
+  // count of steps.
+  static constexpr int kRingSlots = 4;
+  int* ring = nullptr;
+  unsigned* ring_step = nullptr;
   int* prompt = nullptr;
   int* prompt_length = nullptr;
   kernels::RowSampling* sampling = nullptr;

@@ -11,6 +11,7 @@
 #include "engine/reference/moe.h"
 #include "kernels/attention.h"
 #include "kernels/compressor.h"
+#include "kernels/experts.h"
 #include "kernels/hyper_connection.h"
 #include "kernels/indexer.h"
 #include "kernels/next_token.h"
@@ -40,6 +41,33 @@ class StepKernels : public DeviceTest {
  protected:
   void router_case(int experts);
   void attention_case(int dim);
+
+  // The mixer beside some attention, and beside some experts.
+  void attend_beside(const kernels::HyperConnectionMix& mix, int batch) {
+    constexpr int kDim = 32;
+    kernels::Attention args{};
+    args.q = upload(std::vector<float>(static_cast<std::size_t>(batch * kDim), 1));
+    args.sink = upload(std::vector<float>(1));
+    args.window = upload(std::vector<float>(static_cast<std::size_t>(batch * kDim), 2));
+    args.window_slots = args.heads = 1;
+    args.out = poisoned<float>(batch * kDim);
+    args.dim = kDim;
+    args.positions = upload(std::vector<int>(static_cast<std::size_t>(batch)));
+    check(kernels::prepare_attention(kDim));
+    kernels::attend(stream_, args, batch, mix);
+  }
+  void experts_beside(const kernels::HyperConnectionMix& mix, int batch) {
+    constexpr int kSize = 32, kInner = 72;
+    Noise noise(3);
+    kernels::ExpertsUp args{};
+    const HostMatrix w = random_matrix(WeightFormat::kF32, kInner, kSize, noise);
+    args.w1.first = args.w3.first = upload(w);
+    args.x = upload(noise.values(batch * kSize));
+    args.out = poisoned<float>(batch * kInner);
+    args.slots = args.out_slots = 1;
+    args.limit = 1;
+    kernels::experts_up(stream_, args, batch, mix);
+  }
 };
 
 TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
@@ -66,13 +94,12 @@ TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
       site.scale = upload(scale);
       site.norm = upload(norm);
       float *post = poisoned<float>(kBatch * n), *comb = poisoned<float>(kBatch * n * n);
-      site.post = head ? nullptr : post;
-      site.comb = head ? nullptr : comb;
+      site.inverse = poisoned<float>(kBatch);
+      site.head = head;
       site.collapsed = poisoned<float>(kBatch * d);
       site.normed = poisoned<float>(kBatch * d);
       site.n = n;
       site.d = d;
-      site.sinkhorn_iterations = iterations;
       site.hc_eps = 1e-3f;
       site.rms_eps = 1e-2f;
       kernels::hyper_connection_site(stream_, site, kBatch);
@@ -102,8 +129,17 @@ TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
       EXPECT_LT(distance(read(site.collapsed, kBatch * d), wanted_x), 1e-5) << n;
       EXPECT_LT(distance(read(site.normed, kBatch * d), wanted_norm), 1e-5) << n;
       if (head) continue;
+      const kernels::HyperConnectionMix mix{site.logits, site.base, site.scale, site.inverse, post,
+                                            comb,        n,         iterations, 1e-3f};
+      attend_beside(mix, kBatch);
       EXPECT_LT(distance(read(post, kBatch * n), wanted_post), 1e-5) << n;
       EXPECT_LT(distance(read(comb, kBatch * n * n), wanted_comb), 1e-5) << n;
+      kernels::HyperConnectionMix other = mix;
+      other.post = poisoned<float>(kBatch * n);
+      other.comb = poisoned<float>(kBatch * n * n);
+      experts_beside(other, kBatch);
+      EXPECT_EQ(read(other.post, kBatch * n), read(post, kBatch * n)) << n;
+      EXPECT_EQ(read(other.comb, kBatch * n * n), read(comb, kBatch * n * n)) << n;
       float* mixed = upload(streams);
       kernels::hyper_connection_expand(stream_, mixed, upload(y), post, comb, n, d, kBatch);
       EXPECT_LT(distance(read(mixed, kBatch * n * d), wanted_streams), 1e-5) << n;
@@ -522,8 +558,21 @@ TEST_F(StepKernels, NextTokenAndAdvance) {
     args.ids = upload(ids);
     args.positions = upload(positions);
     args.sampled = poisoned<int>(kBatch);
+    // The ring: each row at a step of its own, with one row more than there are here.
+    const std::vector<unsigned> steps = {0, 1, 2, 3, 4294967295u, 6};
+    args.ring = poisoned<int>(4 * (kBatch + 1));
+    args.ring_step = upload(steps);
+    args.ring_slots = 4;
+    args.ring_rows = kBatch + 1;
     kernels::next_token(stream_, args, kBatch);
     const auto sampled = read(args.sampled, kBatch), next = read(args.ids, kBatch);
+    const auto ring = read(args.ring, 4 * (kBatch + 1));
+    const auto counted = read(args.ring_step, kBatch);
+    for (std::size_t b = 0; b < kBatch; ++b) {
+      EXPECT_EQ(ring[steps[b] % 4 * (kBatch + 1) + b], sampled[b]) << b;
+      EXPECT_EQ(counted[b], steps[b] + 1) << b;
+    }
+    EXPECT_EQ(std::ranges::count(ring, -1), 4 * (kBatch + 1) - kBatch);
     const auto at = read(args.positions, kBatch);
     for (int b = 0; b < kBatch; ++b) {
       const int wanted =
