@@ -1,6 +1,7 @@
 // Types, records, variables and functions.
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 
 #include "static_checks/dataflow/lower_impl.h"
 
@@ -158,9 +159,9 @@ std::string Lowering::Impl::qualified(CXCursor declaration) {
     parts.push_back(std::move(part));
   }
   std::string name;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+  for (const std::string& part : parts | std::views::reverse) {
     if (!name.empty()) name += "::";
-    name += *part;
+    name += part;
   }
   return name;
 }

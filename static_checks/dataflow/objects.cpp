@@ -1,5 +1,6 @@
 // Objects made and destroyed.
 #include <algorithm>
+#include <ranges>
 
 #include "static_checks/dataflow/interpreter.h"
 
@@ -189,10 +190,10 @@ void Interpreter::destroy(Record& record, PathId object, const Node* at, int dep
       apply(*record.destructor, at, none, &self);
     }
   }
-  for (auto f = record.fields.rbegin(); f != record.fields.rend(); ++f)
-    if (f->type && f->type->record &&
-        (f->type->record->user || f->type->record->held || is_range(f->type->record)))
-      destroy(*f->type->record, paths_.field(object, f->name), at, depth + 1);
+  for (const Field& f : record.fields | std::views::reverse)
+    if (f.type && f.type->record &&
+        (f.type->record->user || f.type->record->held || is_range(f.type->record)))
+      destroy(*f.type->record, paths_.field(object, f.name), at, depth + 1);
   for (Record* base : record.bases) destroy(*base, object, at, depth + 1);
 }
 

@@ -7,9 +7,9 @@ namespace capgate::test {
 std::vector<std::string> faults(const reports::Report& report) {
   std::vector<std::string> out;
   for (const auto& v : report.violations) {
-    const char* severity = v.severity == reports::Severity::error     ? "error "
-                           : v.severity == reports::Severity::warning ? "warning "
-                                                                      : "note ";
+    std::string severity = "note ";
+    if (v.severity == reports::Severity::error) severity = "error ";
+    if (v.severity == reports::Severity::warning) severity = "warning ";
     out.push_back(severity + v.rule + " " + v.location.file + ":" + std::to_string(v.location.line) + " " +
                   v.location.function + (v.suppressed ? " (suppressed)" : ""));
   }
