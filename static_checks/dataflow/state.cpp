@@ -1,6 +1,7 @@
 #include "static_checks/dataflow/state.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace capgate::lint {
 
@@ -29,8 +30,8 @@ TargetsId TargetSets::join(TargetsId a, TargetsId b) {
 }
 
 namespace {
-constexpr auto before = [](const std::pair<PathId, Cell>& entry, PathId path) { return entry.first < path; };
-constexpr auto by_path = [](const auto& a, const auto& b) { return a.first < b.first; };
+constexpr auto kBefore = [](const std::pair<PathId, Cell>& entry, PathId path) { return entry.first < path; };
+constexpr auto kByPath = [](const auto& a, const auto& b) { return a.first < b.first; };
 }  // namespace
 
 const Cells State::kNone;
@@ -45,13 +46,13 @@ Cells& State::own() {
 
 const Cell* State::find(PathId path) const {
   const Cells& all = cells();
-  const auto it = std::lower_bound(all.begin(), all.end(), path, before);
+  const auto it = std::lower_bound(all.begin(), all.end(), path, kBefore);
   return it != all.end() && it->first == path ? &it->second : nullptr;
 }
 
 Cell& State::at(PathId path) {
   Cells& all = own();
-  auto it = std::lower_bound(all.begin(), all.end(), path, before);
+  auto it = std::lower_bound(all.begin(), all.end(), path, kBefore);
   if (it == all.end() || it->first != path) it = all.insert(it, {path, Cell{}});
   return it->second;
 }
@@ -63,7 +64,7 @@ void State::erase_below(const Paths& paths, PathId path, bool self) {
   };
   // A path is made after what it lies below, so that its number is higher.
   const Cells& all = cells();
-  auto first = std::lower_bound(all.begin(), all.end(), root, before);
+  auto first = std::lower_bound(all.begin(), all.end(), root, kBefore);
   first = std::find_if(first, all.end(), goes);
   if (first == all.end()) return;
   const auto at = first - all.begin();
@@ -84,8 +85,8 @@ void State::erase_roots(const Paths& paths, const std::vector<PathId>& roots) {
 
 void State::put(Cells given) {
   if (given.empty()) return;
-  if (!std::is_sorted(given.begin(), given.end(), by_path))
-    std::stable_sort(given.begin(), given.end(), by_path);
+  if (!std::is_sorted(given.begin(), given.end(), kByPath))
+    std::stable_sort(given.begin(), given.end(), kByPath);
   const Cells& old = cells();
   Cells merged;
   merged.reserve(old.size() + given.size());
@@ -120,8 +121,8 @@ Cell State::read(const Paths& paths, PathId path) const {
       // Only paths that exist can have a cell: look it up without interning.
       auto& open = const_cast<Paths&>(paths);
       PathId coarse = open.extend(parent, step, kAny);
-      for (auto down = below.rbegin(); down != below.rend(); ++down)
-        coarse = open.extend(coarse, down->first, down->second);
+      for (const auto& [next_step, next_key] : below | std::views::reverse)
+        coarse = open.extend(coarse, next_step, next_key);
       if (coarse != path)
         if (const Cell* cell = find(coarse)) return *cell;
     }
@@ -209,9 +210,7 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
   if (into.flow.region != from.flow.region) {
     // One arm began or ended a capture. Code after a conditional end runs without one; code after a
     // conditional begin may be in it.
-    if (into.flow.region == base.region)
-      flow = from.flow;
-    else if (from.flow.region != base.region && !flow.region)
+    if (into.flow.region == base.region || (from.flow.region != base.region && !flow.region))
       flow = from.flow;
     flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;
   } else {

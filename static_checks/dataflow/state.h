@@ -119,7 +119,7 @@ class State {
   void append(PathId path, const Cell& cell) { own().emplace_back(path, cell); }  // in ascending order only
   void replace(Cells cells) { cells_ = std::make_shared<Cells>(std::move(cells)); }
   // Sets many cells, in any order; of two for one path the later one stands.
-  void put(Cells cells);
+  void put(Cells given);
   bool shares_cells_with(const State& other) const { return cells_ == other.cells_; }
 
   // The cell, or what a shorter path or another index says of it.

@@ -31,6 +31,7 @@ Result<CompilerRun> run_compiler(const std::string& clang, const UnitCommand& co
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   words.push_back(command.file);
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
@@ -39,8 +40,7 @@ Result<CompilerRun> run_compiler(const std::string& clang, const UnitCommand& co
   if (pid < 0) return Error{std::string("cannot start ") + clang + ": " + std::strerror(errno)};
   if (pid == 0) {
     const int null = open("/dev/null", O_RDWR);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0) _exit(127);
     if (chdir(command.directory.c_str()) == 0) execv(argv[0], argv.data());
     _exit(127);
   }

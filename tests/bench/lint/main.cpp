@@ -72,7 +72,11 @@ void aside(const char* what, double ratio) {
 
 int run(const LintSettings& base, const std::vector<UnitCommand>& units, int rounds) {
   std::string name = (std::filesystem::temp_directory_path() / "lint_bench.XXXXXX").string();
-  const std::string folder = mkdtemp(name.data());
+  if (!mkdtemp(name.data())) {
+    std::perror(name.c_str());
+    return 2;
+  }
+  const std::string folder = name;
   Time compiler_sum{0, 0}, lint_sum{0, 0};
   double analysis_sum = 0, worst_memory = 0;
   uint64_t compiler_peak = 0, lint_peak = 0;

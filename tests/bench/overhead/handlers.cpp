@@ -101,7 +101,7 @@ void calls(benchmark::State& state, void (*work)(), Where where, int frames) {
   memory();
   const Scope scope(where);
   below(frames, [&] {
-    for (auto _ : state) work();
+    for ([[maybe_unused]] auto _ : state) work();
   });
 }
 
@@ -111,7 +111,7 @@ void places(benchmark::State& state) {
   const Scope scope(in_region);
   const int many = int(state.range(0));
   int at = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     below(at, wait);
     at = at + 1 == many ? 0 : at + 1;
   }
@@ -119,7 +119,7 @@ void places(benchmark::State& state) {
 
 void region_marks(benchmark::State& state) {
   memory();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     capgate_region_begin("step");
     capgate_region_end();
   }
@@ -127,7 +127,7 @@ void region_marks(benchmark::State& state) {
 
 void nvtx_range(benchmark::State& state, const char* name) {
   memory();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     nvtxRangePushA(name);
     nvtxRangePop();
   }
@@ -138,7 +138,7 @@ void nvtx_range(benchmark::State& state, const char* name) {
 void whole_step(benchmark::State& state) {
   memory();
   const int before = fake_cupti_enables != nullptr ? fake_cupti_enables() : 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     {
       const Scope scope(in_region);
       below(30, [] {
