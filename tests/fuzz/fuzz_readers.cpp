@@ -8,18 +8,27 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "detector/analysis/analyze.h"
 #include "detector/seal/sealed_file.h"
 #include "detector/trace/reader.h"
+#include "reports/model/baseline.h"
 #include "reports/model/json.h"
+#include "reports/model/merge.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
+#include "reports/terminal/terminal.h"
+#include "static_checks/driver/changes.h"
+#include "static_checks/frontend/launch_syntax.h"
+#include "static_checks/frontend/shell_words.h"
+#include "static_checks/worker/job.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the sanitizer's
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace capgate::fuzz {
@@ -29,6 +38,7 @@ struct Reader {
   std::string name;
   std::vector<std::string> seeds, words;
   std::function<bool(const std::string&)> read;  // whether the input was taken
+  std::string (*next)(const std::vector<std::string>&, const std::vector<std::string>&, Random&) = mutated;
 };
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -44,6 +54,31 @@ bool taken(const Result<T>& result) {
     std::abort();
   }
   return false;
+}
+
+void must(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+// What the commands do with a report that was taken. `same` was read from the same text.
+void use(const reports::Report& report, const reports::Report& same) {
+  const std::string text = reports::to_json(report);
+  must(text == reports::to_json(same), "a report differs by how it was read");
+  const auto again = reports::from_json(text, "written");
+  must(again.ok(), "a report that was written is refused");
+  must(reports::to_json(*again) == text, "a report changes when it is written again");
+  reports::TerminalOptions options;
+  options.all = true;
+  options.color = true;
+  reports::render_terminal(report, options);
+  options.width = 40;
+  reports::render_headline(report, options);
+  reports::Report compared = same;
+  const auto comparison = reports::compare_with_baseline(compared, report);
+  reports::verdict_with_baseline(compared, comparison);
+  taken(reports::merge({{report, "a", "1"}, {same, "b", "2"}}, "0"));
 }
 
 std::vector<Reader> readers() {
@@ -83,15 +118,47 @@ std::vector<Reader> readers() {
        }},
       {"report", report_seeds(), json_words,
        [](const std::string& text) {
-         auto report = reports::from_json(text, "input");
+         const auto report = reports::from_json(text, "input");
+         std::istringstream stream(text);
+         const auto streamed = reports::from_json(stream);
+         must(report.ok() == streamed.has_value(),
+              "a report is taken whole and not from a stream, or the reverse");
          if (!taken(report)) return false;
-         reports::to_json(*report);
+         use(*report, *streamed);
          return true;
-       }},
+       },
+       mutated_json},
       {"suppressions", suppression_seeds(), text_words,
        [](const std::string& text) {
          reports::find_allow_comments(text, "input");
          return taken(reports::parse_suppressions(text, "input"));
+       }},
+      {"lint-reply", reply_seeds(), binary({0, 1, 0x80, 0xffffffffffffffff}),
+       [](const std::string& text) {
+         const auto reply = lint::from_bytes<lint::Reply>(text);
+         if (reply)
+           must(lint::from_bytes<lint::Reply>(lint::to_bytes(*reply)).has_value(),
+                "a reply is not read back");
+         return reply.has_value();
+       }},
+      {"launches",
+       launch_seeds(),
+       {"<<<", ">>>", "<< <", ">> >", "{", "}", "(", ")", ",", "\"", "R\"(", "//", "/*", "\\\n"},
+       [](const std::string& text) {
+         const auto rewritten = lint::launches_for_clang(text);
+         if (rewritten) must(rewritten->size() == text.size(), "a source changed its length");
+         return rewritten.has_value();
+       }},
+      {"diff",
+       diff_seeds(),
+       {"@@ ", "+++ ", "--- ", "\n", "\"", "\\", ",", "-", "99999999999"},
+       [](const std::string& text) { return lint::Changes::from_diff(text, "/nowhere").files() > 0; }},
+      {"command",
+       command_seeds(),
+       {"'", "\"", "\\", " ", "\t", "\n", ",", "\\,"},
+       [](const std::string& text) {
+         lint::list_items(text);
+         return !lint::shell_words(text).empty();
        }},
       {"settings", settings_seeds(), text_words,
        [](const std::string& text) { return taken(reports::parse_settings(text, "input", "/")); }},
@@ -167,7 +234,7 @@ int run(const Options& options) {
     const auto end = start + std::chrono::duration<double>(options.seconds / static_cast<double>(all.size()));
     uint64_t number = 0, accepted = 0;
     for (; options.inputs ? number < options.inputs : Clock::now() < end; ++number) {
-      const std::string input = mutated(reader.seeds, reader.words, random);
+      const std::string input = reader.next(reader.seeds, reader.words, random);
       current = &reader;
       current_input = &input;
       current_number = number;

@@ -28,4 +28,9 @@ class Random {
 std::string mutated(const std::vector<std::string>& seeds, const std::vector<std::string>& words,
                     Random& random);
 
+// The same for JSON, and one time in two with one to four changes that leave it JSON: values replaced,
+// members and items removed or written twice.
+std::string mutated_json(const std::vector<std::string>& seeds, const std::vector<std::string>& words,
+                         Random& random);
+
 }  // namespace capgate::fuzz

@@ -10,7 +10,9 @@
 
 #include "detector/seal/sealed_file.h"
 #include "reports/model/json.h"
+#include "static_checks/worker/job.h"
 #include "tests/unit/analysis/trace_builder.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::fuzz {
 namespace {
@@ -131,7 +133,46 @@ std::vector<std::string> report_seeds() {
   fault.violations.push_back(violation);
   fault.captures.push_back({});
   fault.captures[0].nodes.push_back({0, "kernel", "s1", "k"});
-  return {reports::to_json(small), reports::to_json(fault)};
+  return {reports::to_json(small), reports::to_json(fault), reports::to_json(reports::testing::failed_run()),
+          reports::to_json(reports::testing::clean_run()),
+          reports::to_json(reports::testing::clean_sources())};
+}
+
+std::vector<std::string> reply_seeds() {
+  lint::Reply reply;
+  reply.incomplete.push_back({});
+  reply.functions.push_back({});
+  reply.inputs.files.push_back({"/a.cu", true, {}, "digest"});
+  reply.inputs.earlier.push_back({"/usr/include", {}, 0});
+  reply.inputs.names = {{"a.h", "b.h"}};
+  lint::Finding finding;
+  finding.rule = "host-sync";
+  finding.place = {"/a.cu", 3, 4};
+  finding.flow.push_back({finding.place, "waits"});
+  finding.details["k"] = "v";
+  reply.result.findings.push_back(finding);
+  return {lint::to_bytes(reply), lint::to_bytes(lint::Reply{})};
+}
+
+std::vector<std::string> launch_seeds() {
+  return {"void f() { kernel<<<grid, {32, y, 1}, 0, s>>>(a, b); g<<<{}, 1>>>(); }\n",
+          "// <<<{}\n#define L(k) k << <1, {2} >> >(x)\nauto s = R\"(<<<{})\"; int v = a << 3 >> 1; "
+          "f<g<h<1>>>(2);\n"};
+}
+
+std::vector<std::string> diff_seeds() {
+  return {
+      "diff --git a/x.cu b/x.cu\n--- a/x.cu\n+++ b/x.cu\n@@ -1,2 +3,4 @@ void f()\n+a\n+b\n@@ -9 +11 "
+      "@@\n-c\n+d\n",
+      "diff --git \"a/\\303\\244 x\" \"b/\\303\\244 x\"\n--- /dev/null\n+++ \"b/\\303\\244 x\"\n@@ -0,0 +1,3 "
+      "@@\n+1\n"};
+}
+
+std::vector<std::string> command_seeds() {
+  return {
+      "/usr/bin/nvcc -DX=\"a b\" '-Iinc dir' -gencode=arch=compute_90a,code=[compute_90a,sm_90a] -o a\\ b.o "
+      "a.cu",
+      R"(ccache g++ "-DQ=\"x\"" @file --options-file r.rsp,\, a.cpp)"};
 }
 
 std::vector<std::string> suppression_seeds() {
