@@ -44,10 +44,13 @@ struct Region {
   std::string function;
   Place begin;
   int end_line = 0;
+  // One region that a function of another unit opens is seen in both: there as open when it returns, here as
+  // begun by the call. The functions' USRs, or empty.
+  std::string opened_by{}, begun_through{};
 };
 template <class A>
 void fields(A& archive, Region& v) {
-  archive(v.name, v.kind, v.function, v.begin, v.end_line);
+  archive(v.name, v.kind, v.function, v.begin, v.end_line, v.opened_by, v.begun_through);
 }
 
 // A function that could not be judged: parse trouble inside it, the budget, recursion that did not settle.

@@ -218,6 +218,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
   if (!exit.dead && !f.region) {
     edge.ends = exit.flow.region == 0;
     if (exit.flow.region > kCallers && exit.flow.marked != kByRange) {
+      regions_[exit.flow.region].opened_by = f.usr;
       edge.begins = 1;
       if (exit.tag == Tag::begun) edge.begins = 2;
       if (exit.tag == Tag::not_begun) edge.begins = 3;

@@ -191,6 +191,7 @@ Value Interpreter::cross_edge(const Function& function, const Node* at) {
   if (edge.ends && s().flow.region) end_region(at);
   if (edge.begins && !s().flow.region) {
     begin_region(at, edge.marked ? "marked" : "capture");
+    regions_[s().flow.region].begun_through = function.usr;
     s().flow.relaxed_capture = edge.relaxed;
     if (edge.begins == 2) v.tag = Tag::begun;
     if (edge.begins == 3) v.tag = Tag::not_begun;

@@ -55,7 +55,11 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
     if (!for_headers || plan_.headers.contains(finding.place.file)) add(finding);
   for (const NotAnalysed& function : reply.result.not_analysed)
     if (!for_headers || plan_.headers.contains(function.place.file)) add(function);
-  for (const Region& region : reply.result.regions) ++regions_[region.name];
+  for (const Region& region : reply.result.regions) {
+    ++regions_[region.name];
+    if (!region.opened_by.empty()) opened_by_[region.name] = region.opened_by;
+    if (!region.begun_through.empty()) begun_through_.insert(region.begun_through);
+  }
   summaries_.push_back(std::move(reply.result.summary));
 }
 
@@ -131,6 +135,13 @@ bool ReportBuilder::concerns(const Finding& finding, const Changes& changes) con
   return false;
 }
 
+bool ReportBuilder::is_its_callers(const std::string& region) const {
+  const auto opened = opened_by_.find(region);
+  return opened != opened_by_.end() && begun_through_.contains(opened->second) &&
+         std::none_of(findings_.begin(), findings_.end(),
+                      [&](const Finding& finding) { return finding.region == region; });
+}
+
 reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression>& entries,
                                       const std::optional<Changes>& changes) {
   report_.tool.component = "static_checks";
@@ -140,7 +151,8 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   report_.coverage.files_failed = failed_files_.size();
   for (const std::string& file : plan_.not_sources)
     report_.coverage.not_checked.push_back(shown(file) + ": neither C, C++ nor CUDA");
-  for (const auto& [name, count] : regions_) report_.coverage.regions.push_back({name, "lint", count});
+  for (const auto& [name, count] : regions_)
+    if (!is_its_callers(name)) report_.coverage.regions.push_back({name, "lint", count});
 
   for (const Finding& finding : findings_) {
     if (changes && !concerns(finding, *changes)) continue;

@@ -38,6 +38,8 @@ class ReportBuilder {
   void add_reason(const std::string& text, const std::string& remedy);
   std::string shown(const std::string& path) const;
   bool concerns(const Finding& finding, const Changes& changes) const;
+  // Whether the region is opened for callers in other units, at whose calls it is counted.
+  bool is_its_callers(const std::string& region) const;
   std::vector<reports::SourceLine> lines_around(const Place& place);
   const std::vector<std::string>& lines_of(const std::string& path);
 
@@ -52,6 +54,8 @@ class ReportBuilder {
   std::map<std::string, std::vector<FunctionExtent>> functions_;
   std::map<std::string, std::vector<std::string>> lines_;
   std::map<std::string, uint64_t> regions_;
+  std::map<std::string, std::string> opened_by_;  // region's name: Region::opened_by
+  std::set<std::string> begun_through_;           // Region::begun_through of all units
   std::set<std::pair<std::string, std::string>> reasons_;
 };
 

@@ -220,6 +220,33 @@ TEST_F(Command, AGuardsConstructorIsNoRegion) {
   EXPECT_NE(faulty.err.find("faulty.cpp:4:"), std::string::npos) << faulty.err;
 }
 
+// What a function of another unit opens for its callers is one region a call, and none where it is opened.
+TEST_F(Command, ARegionThatIsOpenedForCallersIsCountedAtTheirCalls) {
+  const std::string api =
+      "typedef int cudaError_t; typedef struct s* cudaStream_t; enum cudaStreamCaptureMode { k };\n"
+      "extern \"C\" cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);\n"
+      "extern \"C\" cudaError_t cudaStreamEndCapture(cudaStream_t, void*);\n";
+  w.write("open.cpp", api +
+                          "void open(cudaStream_t s) { cudaStreamBeginCapture(s, k); }\n"
+                          "void close(cudaStream_t s) { cudaStreamEndCapture(s, nullptr); }\n");
+  w.write("one.cpp",
+          "struct s; void open(s*); void close(s*);\n"
+          "void one(s* stream) { open(stream); close(stream); }\n"
+          "void two(s* stream) { open(stream); close(stream); }\n");
+  const Outcome calls = run("open.cpp one.cpp --root . --out - --");
+  EXPECT_NE(calls.err.find("2 captured regions"), std::string::npos) << calls.err;
+  for (const char* name : {"capture at one.cpp:2", "capture at one.cpp:3"})
+    EXPECT_NE(calls.out.find(name), std::string::npos) << name << calls.out;
+  // Without a caller in sight, and for callers beside it, it stands where it is opened.
+  EXPECT_NE(run("open.cpp --").out.find("1 captured region\n"), std::string::npos);
+  w.write("both.cpp", api +
+                          "void open(cudaStream_t s) { cudaStreamBeginCapture(s, k); }\n"
+                          "void close(cudaStream_t s) { cudaStreamEndCapture(s, nullptr); }\n"
+                          "void zero(cudaStream_t s) { open(s); close(s); }\n");
+  const Outcome both = run("both.cpp one.cpp --");
+  EXPECT_NE(both.out.find("3 captured regions"), std::string::npos) << both.out;
+}
+
 // A pass over sources without a step must not be taken for a step that passed.
 TEST_F(Command, SourcesWithoutAStepPassAndAreToldApart) {
   const std::string told = "none of these sources captures or marks a step, so nothing was judged";
