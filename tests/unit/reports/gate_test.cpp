@@ -2,6 +2,7 @@
 #include "reports/gate/gate.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -82,6 +83,15 @@ TEST_F(Gate, RefusesWhatItCannotRead) {
   const std::string text = to_json(good());
   ASSERT_TRUE(reports::write_text(text.substr(0, text.size() / 2), path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "truncated");
+  // Whoever reads the first of two verdicts sees a fail.
+  std::string two = text;
+  two.insert(two.find("\"verdict\""), "\"verdict\": \"fail\", ");
+  ASSERT_TRUE(reports::write_text(two, path_).ok());
+  expect_refusal(check(path_, engine()), Refusal::unreadable, "the key \"verdict\" stands twice");
+  const std::string fifo = ::testing::TempDir() + "/gate_fifo";
+  std::filesystem::remove(fifo);
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  expect_refusal(check(fifo, engine()), Refusal::unreadable, "is a named pipe, not a file");
   ASSERT_TRUE(reports::write_text("", path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "is empty");
   ASSERT_TRUE(reports::write_text("no json", path_).ok());
@@ -179,6 +189,8 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
 TEST_F(Gate, RefusesWithoutStaticEvidenceWhenAskedForIt) {
   const Report run = clean_run();
   expect_refusal(ask(run), Refusal::no_static_evidence, "run capgate lint");
+  // merge overwrites none of its inputs, so nobody is told to.
+  EXPECT_EQ(ask(run).sentence.find("--out " + path_), std::string::npos) << ask(run).sentence;
   Demands demands;
   demands.static_evidence = false;
   EXPECT_TRUE(ask(run, engine(), demands).open());
