@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,11 @@ namespace fs = std::filesystem;
 Workspace::Workspace() {
   // A name with a space: build folders have them.
   std::string name = (fs::temp_directory_path() / "capgate lint XXXXXX").string();
-  folder_ = canonical_path(mkdtemp(name.data()));
+  if (!mkdtemp(name.data())) {
+    std::perror(name.c_str());
+    std::abort();
+  }
+  folder_ = canonical_path(name);
 }
 
 Workspace::~Workspace() {
@@ -23,14 +28,14 @@ Workspace::~Workspace() {
   fs::remove_all(folder_, error);
 }
 
-std::string Workspace::write(const std::string& name, const std::string& text) {
+std::string Workspace::write(const std::string& name, const std::string& text) const {
   const std::string file = path(name);
   fs::create_directories(fs::path(file).parent_path());
   std::ofstream(file) << text;
   return file;
 }
 
-void Workspace::database(const std::vector<std::pair<std::string, std::string>>& file_and_command) {
+void Workspace::database(const std::vector<std::pair<std::string, std::string>>& file_and_command) const {
   std::string text = "[";
   for (const auto& [file, command] : file_and_command) {
     std::string escaped;
@@ -40,7 +45,7 @@ void Workspace::database(const std::vector<std::pair<std::string, std::string>>&
     }
     text += (text.size() > 1 ? ",\n" : "\n");
     text +=
-        "{\"directory\": \"" + folder_ + "\", \"file\": \"" + file + "\", \"command\": \"" + escaped + "\"}";
+        R"({"directory": ")" + folder_ + R"(", "file": ")" + file + R"(", "command": ")" + escaped + "\"}";
   }
   write("compile_commands.json", text + "\n]\n");
 }

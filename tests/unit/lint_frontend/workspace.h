@@ -18,9 +18,9 @@ class Workspace {
   const std::string& folder() const { return folder_; }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   // Folders are made as needed. Gives back the path.
-  std::string write(const std::string& name, const std::string& text);
+  std::string write(const std::string& name, const std::string& text) const;
   // One entry for each "file", with `command` before it, each word quoted where it must be.
-  void database(const std::vector<std::pair<std::string, std::string>>& file_and_command);
+  void database(const std::vector<std::pair<std::string, std::string>>& file_and_command) const;
   // Settings with the tests' worker, this folder's database and no cache.
   LintSettings settings() const;
 

@@ -6,7 +6,8 @@
 
 namespace {
 void tell(const char* what, const char* name) {
-  if (FILE* file = fopen(getenv("EARLIER_TOOL_OUT"), "a")) {
+  const char* out = getenv("EARLIER_TOOL_OUT");
+  if (FILE* file = out != nullptr ? fopen(out, "a") : nullptr) {
     fprintf(file, "%s%s%s\n", what, *name != 0 ? " " : "", name);
     fclose(file);
   }
