@@ -51,10 +51,11 @@ __device__ inline void scale_lines(const float (&m)[N * N], const float (&other)
                                    float eps) {
 #pragma unroll
   for (int line = 0; line < N; ++line) {
-    float sum = 0;
+    float sum[2] = {};  // two shorter chains
 #pragma unroll
-    for (int i = 0; i < N; ++i) sum = fmaf(m[kColumns ? i * N + line : line * N + i], other[i], sum);
-    own[line] *= reciprocal(fmaf(own[line], sum, eps));
+    for (int i = 0; i < N; ++i)
+      sum[i % 2] = fmaf(m[kColumns ? i * N + line : line * N + i], other[i], sum[i % 2]);
+    own[line] *= reciprocal(fmaf(own[line], sum[0] + sum[1], eps));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/follow.cuh"
 #include "kernels/launch.h"
+#include "kernels/reduce.cuh"
 #include "kernels/top_k.cuh"
 
 namespace dsv4::kernels {
@@ -63,9 +64,53 @@ __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
   }
 }
 
+// Up to 32 experts: a lane an expert, all in registers.
+__global__ void __launch_bounds__(32) route_few_kernel(const Router r) {
+  let_next_start();
+  constexpr unsigned kAll = 0xFFFFFFFFu;
+  const int b = blockIdx.x, lane = threadIdx.x;
+  const std::int64_t at = static_cast<std::int64_t>(b) * r.experts + lane;
+  const bool is_expert = lane < r.experts;
+  const float bias = r.bias != nullptr && is_expert ? r.bias[lane] : 0.0f;
+  int listed =
+      r.table != nullptr && lane < r.k ? r.table[static_cast<std::int64_t>(r.ids[b]) * r.k + lane] : 0;
+  wait_for_previous();
+  const float x = is_expert ? r.logits[at] : 0.0f;
+  bool by_score = r.table == nullptr;
+  if (by_score && r.forced.count != nullptr && r.forced.count[b] >= 0) {
+    by_score = false;
+    listed = lane < r.k ? r.forced.chosen[b * r.k + lane] : 0;
+  }
+  const float score = sqrtf(x > 20.0f ? x : log1pf(expf(x)));
+  const float biased = score + bias;
+  if (is_expert) r.scores[at] = score;
+  if (is_expert && r.table == nullptr) r.biased[at] = biased;
+  // The place in the list of chosen ones, and the expert that stands there.
+  int place = lane, expert = listed;
+  bool chosen = lane < r.k;
+  if (by_score) {
+    const unsigned own = is_expert ? ordered(biased) : 0u;
+    int before = 0;
+#pragma unroll 8
+    for (int j = 0; j < r.experts; ++j) {
+      const unsigned other = __shfl_sync(kAll, own, j);
+      before += other > own || (other == own && j < lane) ? 1 : 0;
+    }
+    chosen = is_expert && before < r.k;
+    place = __popc(__ballot_sync(kAll, chosen) & ((1u << lane) - 1u));
+    expert = lane;
+  }
+  const float its_score = __shfl_sync(kAll, score, expert & 31);
+  const float sum = warp_sum(chosen ? its_score : 0.0f);
+  if (!chosen) return;
+  r.chosen[b * r.k + place] = expert;
+  r.shares[b * r.k + place] = its_score / (sum + 1e-20f) * r.scaling;
+}
+
 }  // namespace
 
 void route(cudaStream_t stream, const Router& args, int batch) {
+  if (args.experts <= 32) return launch(stream, route_few_kernel, batch, 32, 0, args);
   const int threads = std::min(kThreads, (args.experts + 31) / 32 * 32);
   launch(stream, route_kernel, batch, threads, 0, args);
 }
