@@ -61,7 +61,8 @@ std::string exit_codes(std::string_view command) {
     const std::string number = std::to_string(code);
     text += "  " + number + std::string(5 - number.size(), ' ') + meaning + "\n";
   };
-  line(kExitPass, all ? "pass, or done" : judges ? "pass" : "done");
+  const char* well = judges ? "pass" : "done";
+  line(kExitPass, all ? "pass, or done" : well);
   if (judges) line(kExitFail, "fail: an error (with --fail-on warning: or a warning)");
   line(kExitInconclusive,
        judges ? "inconclusive; also wrong usage and bad input" : "wrong usage or bad input");

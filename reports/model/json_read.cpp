@@ -266,7 +266,8 @@ void check_keys(ObjectKeys& keys, size_t depth, Event event, const nlohmann::ord
     case Event::array_start:
       if (depth >= kDeepest)
         throw NoReport{"nested over " + std::to_string(kDeepest) + " levels; this is no report"};
-      return keys.open(depth, event == Event::object_start);
+      keys.open(depth, event == Event::object_start);
+      return;
     case Event::key:
       if (!keys.key(depth, value.get_ref<const std::string&>()))
         throw NoReport{"an object of more than " + std::to_string(ObjectKeys::kMost) +
@@ -276,7 +277,8 @@ void check_keys(ObjectKeys& keys, size_t depth, Event event, const nlohmann::ord
       if (auto twice = keys.close_object(depth)) throw NoReport{std::move(*twice)};
       return;
     case Event::value:
-      return keys.value(depth);
+      keys.value(depth);
+      return;
     case Event::array_end:
       return;
   }
