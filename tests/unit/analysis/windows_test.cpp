@@ -7,7 +7,6 @@ namespace capgate::test {
 namespace {
 
 using analysis::kCaptureInvalidated;
-using reports::Severity;
 using reports::Verdict;
 using Faults = std::vector<std::string>;
 

@@ -46,12 +46,12 @@ TEST(Tables, EachMistakeIsOneSentenceThatNamesThePlace) {
       {"{", "mine.json: not valid JSON"},
       {"[]", "mine.json: a table of sources needs a list \"functions\""},
       {R"({"functions": [3]})", "mine.json: entry 1 is not an object"},
-      {R"({"functions": [{"names": ["f"]}]})", "mine.json: entry 1 needs \"names\" and \"is\""},
+      {R"({"functions": [{"names": ["f"]}]})", R"(mine.json: entry 1 needs "names" and "is")"},
       {R"({"functions": [{"names": "f", "is": "source"}]})", "mine.json: entry 1: \"names\" is not a list"},
       {R"({"functions": [{"names": ["f"], "is": "sauce"}]})",
-       "mine.json: entry 1: \"is\": \"sauce\" is not understood"},
+       R"(mine.json: entry 1: "is": "sauce" is not understood)"},
       {R"({"functions": [{"names": ["f"], "is": "copy", "dst": "0"}]})",
-       "mine.json: entry 1: \"dst\": \"0\" is not understood"},
+       R"(mine.json: entry 1: "dst": "0" is not understood)"},
   };
   for (const auto& [text, wanted] : cases) {
     Tables tables;
