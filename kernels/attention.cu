@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/floats.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
@@ -14,12 +15,6 @@ namespace dsv4::kernels {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-
-// Vectors of W floats; the size is a multiple of W and the address aligned to it.
-template <int W>
-struct alignas(W * sizeof(float)) Floats {
-  float v[W];
-};
 
 int shared_bytes(int dim) {
   return kWarps * dim * static_cast<int>(sizeof(float));

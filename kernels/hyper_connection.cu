@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "kernels/floats.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/hyper_connection.cuh"
 #include "kernels/hyper_connection.h"
@@ -12,12 +13,6 @@ namespace {
 // Threads of a site's block: the streams of a small model are few vectors, and more warps only wait for one
 // another.
 constexpr int kFew = 128, kMany = 512;
-
-// Vectors of W floats; the size is a multiple of W and the address aligned to it.
-template <int W>
-struct alignas(W * sizeof(float)) Floats {
-  float v[W];
-};
 
 template <int W, int kThreads>
 __device__ float sum_of_squares(const float* streams, int size) {
