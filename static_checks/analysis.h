@@ -46,8 +46,7 @@ struct Region {
   int end_line = 0;
   // One region that a function of another unit opens is seen in both: there as open when it returns, here as
   // begun by the call. The functions' USRs, or empty.
-  // NOLINTNEXTLINE(readability-redundant-member-init): GCC warns of lists that end before a member without
-  // one
+  // NOLINTNEXTLINE(readability-redundant-member-init): GCC warns of initialisers that end before them
   std::string opened_by{}, begun_through{};
 };
 template <class A>

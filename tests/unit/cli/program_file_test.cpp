@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <optional>
+
 #include "cli/audit/cupti_hints.h"
 #include "tests/unit/cli/temporary_folder.h"
 
@@ -14,15 +16,21 @@ namespace fs = std::filesystem;
 
 class SavedVariable {
  public:
-  explicit SavedVariable(const char* name)
-      : name_(name), value_(getenv(name) == nullptr ? "" : getenv(name)) {}
-  ~SavedVariable() { setenv(name_, value_.c_str(), 1); }
+  explicit SavedVariable(const char* name) : name_(name) {
+    if (const char* value = getenv(name)) value_ = value;
+  }
+  ~SavedVariable() {
+    if (value_)
+      setenv(name_, value_->c_str(), 1);
+    else
+      unsetenv(name_);
+  }
   SavedVariable(const SavedVariable&) = delete;
   SavedVariable& operator=(const SavedVariable&) = delete;
 
  private:
   const char* name_;
-  std::string value_;
+  std::optional<std::string> value_;
 };
 
 TEST(ProgramFile, IsLookedUpAlongPath) {

@@ -1,6 +1,7 @@
 // A folder that lives as long as a test.
 #pragma once
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -13,7 +14,11 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = std::filesystem::temp_directory_path() / "capgate-test-XXXXXX";
-    path_ = mkdtemp(pattern.data());
+    if (mkdtemp(pattern.data()) == nullptr) {
+      perror(pattern.c_str());
+      abort();
+    }
+    path_ = pattern;
   }
   ~TemporaryFolder() {
     std::error_code ignored;

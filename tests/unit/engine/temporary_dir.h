@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -14,7 +16,11 @@ class TemporaryDir {
  public:
   TemporaryDir() {
     std::string pattern = (std::filesystem::temp_directory_path() / "dsv4-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
+    if (mkdtemp(pattern.data()) == nullptr) {
+      std::perror(pattern.c_str());
+      std::abort();
+    }
+    path_ = pattern;
   }
   ~TemporaryDir() { std::filesystem::remove_all(path_); }
   const std::string& path() const { return path_; }

@@ -47,7 +47,9 @@ TEST(Print, ColourOnlyWhenAsked) {
 
 TEST(Print, NothingSteersTheTerminal) {
   reports::Report report = sample();
-  const std::string hostile = "\x1b[2J\xc2\x9b\xe2\x80\xae";
+  // What turns the text around, on purpose.
+  const std::string turn = "\xe2\x80\xae";  // NOLINT(misc-misleading-bidirectional)
+  const std::string hostile = "\x1b[2J\xc2\x9b" + turn;
   reports::Violation& violation = report.violations.front();
   violation.location.file += hostile;
   violation.message += hostile;
@@ -60,7 +62,7 @@ TEST(Print, NothingSteersTheTerminal) {
   const std::string text = printed(report, false);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
-  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+  EXPECT_EQ(text.find(turn), std::string::npos);
   // One column a character, four a tab.
   EXPECT_NE(text.find("   12 |   /* \xc3\xa4    ?[2J?? */ if (n > 0)\n"
                       "      |                 ^\n"),

@@ -64,8 +64,8 @@ CUptiResult cuptiGetVersion(uint32_t* version) {
 CUptiResult cuptiFinalize() {
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
-  return *text = "CUPTI_ERROR_UNKNOWN", CUPTI_SUCCESS;
+CUptiResult cuptiGetResultString(CUptiResult, const char** str) {
+  return *str = "CUPTI_ERROR_UNKNOWN", CUPTI_SUCCESS;
 }
 
 // How often callbacks were switched.
