@@ -223,7 +223,9 @@ TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
   driver_launch(kFirst, kInvalidHandle, 0);  // no function at all
   driver_launch(kFirst, 1, kFunction + 1);   // an invalid value
   driver_launch(kFirst, kInvalidHandle, kFunction + 2).stream_device = trace::kNoDevice;
-  on_second(p.launch(kFirst)).result = kInvalidHandle;  // by the kernel's symbol
+  auto& by_symbol = p.launch(kFirst);  // for the current device, and that is the stream's
+  by_symbol.object = kFunction + 3;
+  by_symbol.result = kInvalidHandle;
   p.record(1, kFirst);
   p.record(1, kFirst, kInvalidHandle);
   on_second(p.record(2, kSecond));
@@ -231,6 +233,136 @@ TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
   p.record(2, kFirst, kInvalidHandle);
   finish(2);
   expect_clean();
+}
+
+// One that streams of both devices took is a kernel without a context.
+TEST_F(Devices, NorOfAKernelThatBothDevicesTake) {
+  begin();
+  driver_launch(kFirst, 0);
+  p.end_capture(kFirst, 1, 0, kGraph2);
+  on_second(p.begin_capture(kSecond));
+  on_second(driver_launch(kSecond, 0));
+  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  begin();
+  p.launch(kFirst);
+  driver_launch(kFirst, kInvalidHandle);
+  finish(1);
+  expect_clean();
+}
+
+TEST_F(Devices, NorOfAFunctionWhoseModuleMayBeGone) {
+  use_second();
+  p.call(Family::module_unload, "cuModuleUnload");
+  begin();
+  p.launch(kFirst);
+  driver_launch(kFirst, kInvalidHandle);
+  finish(1);
+  expect_clean();
+}
+
+TEST_F(Devices, AHandleThatIsGivenOutAgainIsOfTheNewModulesDevice) {
+  begin();
+  driver_launch(kFirst, 0);
+  p.end_capture(kFirst, 1, 0, kGraph2);
+  p.call(Family::module_unload, "cuModuleUnload");
+  on_second(p.begin_capture(kSecond));
+  on_second(driver_launch(kSecond, 0));
+  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "second_half");
+  driver_launch(kFirst, kInvalidHandle);
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
+}
+
+TEST_F(Devices, NorWithASecondContextOnTheStreamsDevice) {
+  use_second();
+  p.call(Family::alloc_device, "cuMemAlloc").context = 0x5100;
+  begin();
+  p.launch(kFirst);
+  driver_launch(kFirst, kInvalidHandle);
+  p.record(7, kFirst, kInvalidHandle);
+  finish(1);
+  expect_clean();
+}
+
+TEST_F(Devices, NorBeforeTheProcessWorksOnTheOtherDevice) {
+  begin();
+  p.launch(kFirst);
+  driver_launch(kFirst, kInvalidHandle);
+  p.record(7, kFirst, kInvalidHandle);
+  finish(1);
+  use_second();
+  expect_clean();
+}
+
+// Its first call that is recorded may come later than the event that was made on it.
+TEST_F(Devices, AContextOnTheOtherDeviceIsEnough) {
+  p.object(trace::RecordType::context, trace::ObjectOp::made, 0x5100, 0, 0);
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "order");
+  p.record(7, kFirst, kInvalidHandle);
+  finish(1);
+  on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kSecond)).context = 0x5100;
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
+}
+
+TEST_F(Devices, AnEventOfAnotherProcessIsOfTheDeviceThatItWasOpenedOn) {
+  for (const bool on_other : {false, true}) {
+    SCOPED_TRACE(on_other);
+    TraceBuilder own;
+    ProcessBuilder& b = own.process();
+    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+    auto& opened = b.call(Family::peer, "cudaIpcOpenEventHandle");
+    opened.out = 7;
+    if (on_other) opened.device = 1;
+    b.at("step.cpp", 10, "capture");
+    b.begin_capture(kFirst);
+    b.launch(kFirst);
+    b.at("step.cpp", 50, "order");
+    b.record(7, kFirst, kInvalidHandle);
+    b.at("step.cpp", 90, "capture");
+    b.end_capture(kFirst, 1);
+    b.instantiate();
+    b.replay();
+    b.end();
+    const auto report = own.report();
+    EXPECT_EQ(faults(report), on_other ? Faults{"error wrong-device step.cpp:50 order"} : Faults{})
+        << text(report);
+  }
+}
+
+// What one process does on its device tells nothing of another's.
+TEST_F(Devices, AnotherProcessOfTheRunMayWorkOnTheOtherDevice) {
+  ProcessBuilder& worker = trace.process(101);
+  on_second(worker.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+  worker.end();
+  begin();
+  p.launch(kFirst);
+  driver_launch(kFirst, kInvalidHandle);
+  finish(1);
+  EXPECT_EQ(faults(trace.report()), Faults{}) << text(trace.report());
+}
+
+// Runtimes that look a kernel up for the current device.
+TEST_F(Devices, ALaunchBySymbolThatIsRefusedUnderAnotherCurrentDevice) {
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "second_half");
+  auto& launch = on_second(p.launch(kFirst));
+  launch.object = kFunction;
+  launch.result = kInvalidHandle;
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
+  EXPECT_EQ(
+      report.violations.at(0).message,
+      "the kernel decode_kernel was refused with cudaErrorInvalidResourceHandle (400): its function is of "
+      "device 1, and its stream of device 0; it is not in the graph");
 }
 
 TEST_F(Devices, NorIsOneInAProcessThatWorksOnOneDevice) {
