@@ -102,7 +102,7 @@ std::vector<std::string> interpreters() {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(versions, none)) {
     const std::string name = entry.path().filename().string();
-    const bool known = name.rfind("3.", 0) == 0 && std::atoi(name.c_str() + 2) >= 8;
+    const bool known = name.starts_with("3.") && std::atoi(name.c_str() + 2) >= 8;
     if (known && fs::exists(entry.path() / "bin/python3"))
       found.push_back((entry.path() / "bin/python3").string());
   }
