@@ -259,8 +259,7 @@ class Interpreter {
   static bool makes_tensors(const Function& function);
   bool is_mask(const std::vector<PathId>& tensors);
   bool selects(const Node* index);
-  Value tensor(const Api& api, const Node* n, std::vector<Argument>& arguments,
-               const std::vector<PathId>& object);
+  Value tensor(const Api& api, const Node* n, std::vector<Argument>& a, const std::vector<PathId>& given);
   Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
   void call_callables(const Node* n, std::vector<Argument>& arguments);
   Function* made_by(Function& function);

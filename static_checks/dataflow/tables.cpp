@@ -154,10 +154,10 @@ Result<void> Tables::add(const std::string& json, const std::string& where) {
     auto api = std::make_unique<Api>();
     std::vector<std::string> names, prefixes, except;
     for (const auto& [key, value] : entry.items()) {
-      std::vector<std::string>* list = key == "names"      ? &names
-                                       : key == "prefixes" ? &prefixes
-                                       : key == "except"   ? &except
-                                                           : nullptr;
+      std::vector<std::string>* list = nullptr;
+      if (key == "names") list = &names;
+      if (key == "prefixes") list = &prefixes;
+      if (key == "except") list = &except;
       if (list) {
         if (!value.is_array())
           return Error{fmt::format("{}: entry {}: \"{}\" is not a list", where, number, key)};
@@ -169,7 +169,7 @@ Result<void> Tables::add(const std::string& json, const std::string& where) {
       }
     }
     if (!entry.contains("is") || (names.empty() && prefixes.empty()))
-      return Error{fmt::format("{}: entry {} needs \"names\" and \"is\"", where, number)};
+      return Error{fmt::format(R"({}: entry {} needs "names" and "is")", where, number)};
     const auto keep = [&](const std::string& name) {
       all_.push_back(std::make_unique<Api>(*api));
       all_.back()->name = name;

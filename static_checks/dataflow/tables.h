@@ -89,7 +89,7 @@ class Tables {
   // By qualified name; null when nothing is known of it.
   const Api* find(std::string_view qualified) const;
   // By the beginning of its name alone.
-  const Api* find_prefix(std::string_view qualified) const;
+  const Api* find_prefix(std::string_view name) const;
 
  private:
   struct Prefix {

@@ -217,10 +217,11 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
     }
     case Is::tensor_data_shape:
       judge(event, n);
-      result_tensor(
-          on_host ? Memory::host_tensor : Memory::unknown, values,
-          on_host ? (values ? values : shape)
-                  : traces_.source(n, "the size of " + callee + "()'s result is a device value", callee));
+      if (on_host)
+        result_tensor(Memory::host_tensor, values, values ? values : shape);
+      else
+        result_tensor(Memory::unknown, values,
+                      traces_.source(n, "the size of " + callee + "()'s result is a device value", callee));
       return v;
     case Is::tensor_index: {
       bool by_mask = false;

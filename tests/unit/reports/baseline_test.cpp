@@ -83,6 +83,7 @@ TEST(GateCommand, SaysWhatDecided) {
   finish(inconclusive);
   text += decided(inconclusive, nullptr).text + "---\n";
   std::vector<Violation> many;
+  many.reserve(14);
   for (int i = 0; i < 14; ++i) many.push_back(violation("host-sync", "a.cpp", i + 1, "f", "c"));
   text += decided(with(many), nullptr).text;
   testing::expect_golden("gate.txt", text);
