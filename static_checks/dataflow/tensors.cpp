@@ -280,6 +280,7 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
       return v;
     case Is::tensor_data: {
       std::vector<PathId> at;
+      at.reserve(object.size());
       for (const PathId p : object) at.push_back(paths_.extend(p, Step::element, 0));
       v.targets = target_sets_.intern(at);
       return v;
