@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -43,9 +44,13 @@ Result<Checkpoint> Checkpoint::open(const std::string& dir) {
   Checkpoint checkpoint;
   checkpoint.dir_ = dir;
   const std::string single = dir + "/model.safetensors", index = dir + "/model.safetensors.index.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(index, ignored)) {
-    if (!std::filesystem::exists(single, ignored))
+  // A link to nothing is there, too: a download that was not finished is no other checkpoint.
+  const auto is_there = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+  };
+  if (!is_there(index)) {
+    if (!is_there(single))
       return Error{
           fmt::format("{}: neither model.safetensors nor model.safetensors.index.json is there", dir)};
     auto file = SafetensorsFile::open(single);
@@ -73,23 +78,43 @@ Result<Checkpoint> Checkpoint::open(const std::string& dir) {
   return checkpoint;
 }
 
-std::optional<TensorView> Checkpoint::find(const std::string& upstream_name) const {
+std::vector<std::pair<std::string, TensorView>> Checkpoint::candidates(
+    const std::string& upstream_name) const {
+  std::vector<std::pair<std::string, TensorView>> out;
   for (const auto& name : accepted_names(upstream_name))
-    if (const auto it = tensors_.find(name); it != tensors_.end()) return it->second;
+    if (const auto it = tensors_.find(name); it != tensors_.end()) out.emplace_back(name, it->second);
   const auto packed = packed_expert(upstream_name);
-  if (!packed) return std::nullopt;
+  if (!packed) return out;
   for (const auto& name : packed->names) {
     const auto it = tensors_.find(name);
     if (it == tensors_.end()) continue;
     const TensorView& all = it->second;
     if (all.shape.size() != 3 || packed->expert >= all.shape[0] || all.shape[1] % packed->parts != 0)
-      return std::nullopt;
+      continue;
     TensorView view = all;
     view.shape = {all.shape[1] / packed->parts, all.shape[2]};
     view.bytes = all.bytes / static_cast<std::size_t>(all.shape[0] * packed->parts);
     view.data =
         all.data + view.bytes * static_cast<std::size_t>(packed->expert * packed->parts + packed->part);
-    return view;
+    out.emplace_back(name, std::move(view));
+  }
+  return out;
+}
+
+std::optional<TensorView> Checkpoint::find(const std::string& upstream_name) const {
+  const auto all = candidates(upstream_name);
+  if (all.empty()) return std::nullopt;
+  return all.front().second;
+}
+
+std::optional<std::pair<std::string, std::string>> Checkpoint::contradiction(
+    const std::string& upstream_name) const {
+  const auto all = candidates(upstream_name);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const TensorView &a = all[0].second, &b = all[i].second;
+    if (a.dtype != b.dtype || a.shape != b.shape ||
+        (a.data != b.data && a.bytes > 0 && std::memcmp(a.data, b.data, a.bytes) != 0))
+      return std::pair(all[0].first, all[i].first);
   }
   return std::nullopt;
 }

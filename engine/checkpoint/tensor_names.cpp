@@ -109,7 +109,12 @@ std::vector<std::string> accepted_names(const std::string& upstream) {
     if (base.ends_with(".scale") && base.find("hc_") == std::string::npos &&
         base.find("_hc.") == std::string::npos)
       spellings.push_back(base.substr(0, base.size() - 5) + "weight_scale_inv");
-    for (auto& spelling : spellings) add_with_prefix(names, std::move(spelling));
+    for (auto& spelling : spellings) {
+      if (spelling == upstream)
+        names.push_back("model." + spelling);
+      else
+        add_with_prefix(names, std::move(spelling));
+    }
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dsv4 {
@@ -31,6 +32,10 @@ class TensorSource {
   virtual ~TensorSource() = default;
   // The views stay valid as long as the source lives.
   virtual std::optional<TensorView> find(const std::string& upstream_name) const = 0;
+  // Two names under which it holds this tensor with different data; nothing where there is no such doubt.
+  virtual std::optional<std::pair<std::string, std::string>> contradiction(const std::string&) const {
+    return std::nullopt;
+  }
   // Names the source in errors.
   virtual std::string description() const = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "engine/cli/complain.h"
 #include "engine/cli/devices.h"
 #include "engine/cli/generate_options.h"
+#include "engine/cli/number_checks.h"
 #include "engine/cli/token_ids.h"
 #include "engine/reference/model.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -33,11 +35,20 @@ class Output {
     std::fflush(stdout);
     first_ = false;
   }
+  bool started() const { return !first_; }
 
  private:
   const Tokenizer* tokenizer_;
   bool first_ = true;
 };
+
+// What is not a number has no largest one, and where an infinity was normalised away all are equal: a token
+// would be printed that nothing speaks for.
+bool tell_tokens_apart(const std::vector<float>& logits) {
+  const bool finite = std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+  const bool differ = std::ranges::any_of(logits, [&](float logit) { return logit != logits.front(); });
+  return finite && (differ || logits.size() == 1);
+}
 
 capgate::Result<void> generate_cpu(const GenerateOptions& options, const OpenModel& model, Output& on_token) {
   const ModelConfig& config = model.config;
@@ -52,6 +63,11 @@ capgate::Result<void> generate_cpu(const GenerateOptions& options, const OpenMod
       id = options.prompt[static_cast<std::size_t>(position) + 1];
       continue;
     }
+    if (!tell_tokens_apart(logits))
+      return capgate::Error{
+          fmt::format("{}: the logits of position {} tell no token from another: the model's weights, or the "
+                      "scales of its config.json, are beyond single precision",
+                      options.model, position)};
     id = next_token(std::span<const float>(logits), options.sampling, position);
     if (!options.ignore_eos && std::ranges::count(config.stop_tokens, id)) break;
     on_token(id);
@@ -92,7 +108,7 @@ capgate::Result<void> generate(GenerateOptions options) {
 #else
   auto done = generate_cpu(options, *model, output);
 #endif
-  if (done) fmt::print("\n");
+  if (done || output.started()) fmt::print("\n");
   return done;
 }
 
@@ -116,13 +132,13 @@ void add_generate(CLI::App& app, int& exit_code) {
   command->add_flag("--ignore-eos", options->ignore_eos, "Go on past a stop token");
   command
       ->add_option("--temperature", options->sampling.temperature,
-                   "0: always the most likely token (default)")
-      ->check(CLI::Range(0.0, 1e6));
+                   "0: always the most likely token (default); else from 0.000001 to 1000000")
+      ->check(is_temperature, "");
   command
       ->add_option("--top-k", options->sampling.top_k,
                    "Sample from the k most likely tokens; 0: from all (default)")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", options->sampling.seed, "Of the sampling (default 0)");
+  command->add_option("--seed", options->sampling.seed, "Of the sampling (default 0)")->check(is_seed, "");
   add_device_option(*command, options->device);
 #ifdef DSV4_CUDA
   command

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "engine/cli/number_checks.h"
 #include "engine/model/decode_state.h"
 #include "engine/weights/model_shapes.h"
 
@@ -37,7 +38,9 @@ void add_model_source(CLI::App& command, ModelSource& source) {
       .add_option("--layers", source.layers,
                   "With --shape: only the first N, or fit: as many as there is room for")
       ->needs(shape);
-  command.add_option("--seed", source.seed, "With --shape: of the weights (default 1)")->needs(shape);
+  command.add_option("--seed", source.seed, "With --shape: of the weights (default 1)")
+      ->needs(shape)
+      ->check(is_seed, "");
 }
 
 std::uint64_t generated_bytes(const ModelConfig& config) {

@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/complain.h"
+#include "engine/cli/number_checks.h"
 #include "engine/weights/model_shapes.h"
 
 namespace dsv4::cli {
@@ -73,7 +74,7 @@ void add_random_checkpoint(CLI::App& app, int& exit_code) {
             return CLI::PositiveNumber(word).empty() ? "" : "is a number above 0, not '" + word + "'";
           },
           "");
-  command->add_option("--seed", options->seed, "Of the weights")->required();
+  command->add_option("--seed", options->seed, "Of the weights")->required()->check(is_seed, "");
   command
       ->add_option(
           "--weights", options->weights,

@@ -227,6 +227,7 @@ void read_rope(Reader& in, ModelConfig& c) {
   c.compress_rope_theta = in.real("compress_rope_theta", 160000);
   const Json* dim = in.find({"qk_rope_head_dim"});
   double factor = in.real("partial_rotary_factor", -1);
+  if (in.find({"partial_rotary_factor"}) && factor < 0) in.fail("\"partial_rotary_factor\" is negative");
   const Json* rope = in.find({"rope_parameters", "rope_scaling"});
   const char* key = in.find({"rope_parameters"}) ? "rope_parameters" : "rope_scaling";
   if (rope && !rope->is_object()) {
@@ -249,6 +250,7 @@ void read_rope(Reader& in, ModelConfig& c) {
     for (const Json* table : {&main, &compress}) {
       if (!table->contains("partial_rotary_factor")) continue;
       const double own = in.real(&(*table)["partial_rotary_factor"], "partial_rotary_factor", factor);
+      if (own < 0) in.fail("\"partial_rotary_factor\" is negative");
       if (factor >= 0 && own != factor)
         in.fail("the rope tables and the configuration give different values of \"partial_rotary_factor\"");
       factor = own;

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cfloat>
+#include <utility>
 
 namespace dsv4 {
 
@@ -30,12 +31,15 @@ capgate::Result<void> validate_config(const ModelConfig& c) {
   if (c.experts_per_token > c.num_experts)
     return Error{fmt::format("\"num_experts_per_tok\" ({}) is larger than \"n_routed_experts\" ({})",
                              c.experts_per_token, c.num_experts)};
-  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
-  if (!positive(c.routed_scaling)) return Error{"\"routed_scaling_factor\" is not a positive number"};
-  if (!positive(c.swiglu_limit)) return Error{"\"swiglu_limit\" is not a positive number"};
-  if (!positive(c.hc_eps)) return Error{"\"hc_eps\" is not a positive number"};
-  if (!positive(c.rms_norm_eps)) return Error{"\"rms_norm_eps\" is not a positive number"};
-  if (!positive(c.rope_theta)) return Error{"\"rope_theta\" is not a positive number"};
+  // The engines compute in single precision, where a value beyond it would be zero or infinite.
+  const auto positive = [](double x) { return x >= FLT_MIN && x <= FLT_MAX; };
+  for (const auto& [key, value] :
+       {std::pair{"routed_scaling_factor", c.routed_scaling}, std::pair{"swiglu_limit", c.swiglu_limit},
+        std::pair{"hc_eps", c.hc_eps}, std::pair{"rms_norm_eps", c.rms_norm_eps},
+        std::pair{"rope_theta", c.rope_theta}}) {
+    if (!(value > 0)) return Error{fmt::format("\"{}\" is not a positive number", key)};
+    if (!positive(value)) return Error{fmt::format("\"{}\" is {:g}, beyond single precision", key, value)};
+  }
   if (!positive(c.compress_rope_theta) || c.compress_rope_theta <= 1)
     return Error{"\"compress_rope_theta\" is not a number larger than 1"};
   if (c.yarn && (!positive(c.yarn->factor) || !positive(c.yarn->beta_fast) || !positive(c.yarn->beta_slow)))

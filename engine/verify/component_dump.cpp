@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,6 +19,17 @@ using capgate::Result;
 namespace {
 
 constexpr char kTokens[] = "tokens";
+constexpr char kFormat[] = "dsv4-dump/1";
+
+// Anything else than a dump is left alone: a model's weights above all, which may be mapped.
+bool would_be_lost(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const auto file = SafetensorsFile::open(path);
+  if (!file) return true;
+  const auto format = file->metadata().find("format");
+  return format == file->metadata().end() || format->second != kFormat;
+}
 
 template <class T>
 std::vector<T> copied(const TensorView& view) {
@@ -66,8 +78,9 @@ Result<ComponentDump> read_dump(const std::string& path) {
 }
 
 Result<void> write_dump(const ComponentDump& dump, const std::string& path) {
+  if (would_be_lost(path)) return Error{fmt::format("{}: is there already, and is no dump", path)};
   nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "dsv4-dump/1"}};
+  header["__metadata__"] = {{"format", kFormat}};
   std::size_t at = 0;
   const auto add = [&](const std::string& name, const char* type, std::size_t count) {
     header[name] = {{"dtype", type}, {"shape", {count}}, {"data_offsets", {at, at + 4 * count}}};

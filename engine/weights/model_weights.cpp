@@ -46,6 +46,9 @@ class Binder {
 
  private:
   Result<TensorView> get(const std::string& name) const {
+    if (const auto both = source_.contradiction(name))
+      return Error{fmt::format("tensor \"{}\" is there twice, with different data: as {} and as {}", name,
+                               both->first, both->second)};
     if (auto view = source_.find(name)) return std::move(*view);
     return Error{
         fmt::format("tensor \"{}\" is missing (looked for {})", name, fmt::join(accepted_names(name), ", "))};

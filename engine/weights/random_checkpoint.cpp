@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/config/canonical_config.h"
+#include "engine/config/parse_config.h"
+#include "engine/config/read_text_file.h"
 
 namespace dsv4 {
 namespace {
@@ -85,6 +87,45 @@ Result<void> write_text(const std::string& path, const std::string& text) {
   return file.close();
 }
 
+std::string shard_name(std::size_t s, std::size_t count) {
+  return count == 1 ? "model.safetensors" : fmt::format("model-{:05}-of-{:05}.safetensors", s + 1, count);
+}
+
+// Only what this function wrote before is written over: nobody gets a model's weights back.
+Result<void> check_is_ours(const std::string& dir) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto is_there = [&](const char* name) {
+    return fs::exists(fs::symlink_status(fs::path(dir) / name, ignored));
+  };
+  if (!is_there("config.json")) {
+    for (const char* name : {"model.safetensors", "model.safetensors.index.json"})
+      if (is_there(name)) return Error{fmt::format("{}: holds {} already", dir, name)};
+    return {};
+  }
+  const auto text = read_text_file(dir + "/config.json", std::uintmax_t{16} << 20);
+  const capgate::Result<ModelConfig> config =
+      text ? parse_config(*text, "config.json") : Result<ModelConfig>(Error{text.error()});
+  if (!config || canonical_config(*config) != *text)
+    return Error{fmt::format("{}: holds another model already", dir)};
+  return {};
+}
+
+Result<void> check_room(const std::string& dir, const std::vector<Shard>& shards, std::uint64_t total) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const auto space = fs::space(dir, failure);
+  if (failure) return {};
+  std::uint64_t room = space.available;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    const auto written_over = fs::file_size(fs::path(dir) / shard_name(s, shards.size()), failure);
+    if (!failure) room += written_over;
+  }
+  if (room >= total) return {};
+  return Error{fmt::format("{}: {:.1f} GiB are needed, {:.1f} are free", dir, total / double(1 << 30),
+                           room / double(1 << 30))};
+}
+
 }  // namespace
 
 Result<RandomCheckpoint> write_random_checkpoint(
@@ -96,19 +137,23 @@ Result<RandomCheckpoint> write_random_checkpoint(
   std::error_code failure;
   std::filesystem::create_directories(dir, failure);
   if (failure) return Error{fmt::format("{}: cannot be made ({})", dir, failure.message())};
-  if (auto ok = write_text(dir + "/config.json", canonical_config(config)); !ok) return Error{ok.error()};
+  if (auto ok = check_is_ours(dir); !ok) return Error{ok.error()};
 
   const auto shards = split(stored_tensors(config, storage));
   RandomCheckpoint done{0, static_cast<int>(shards.size())};
   std::uint64_t total = 0;
   for (const auto& shard : shards) total += shard.bytes;
+  if (auto ok = check_room(dir, shards, total); !ok) return Error{ok.error()};
+  // An index of before counts more than a file that it does not list.
+  const std::string index_path = dir + "/model.safetensors.index.json";
+  std::filesystem::remove(index_path, failure);
+  if (failure) return Error{fmt::format("{}: cannot be removed ({})", index_path, failure.message())};
+  if (auto ok = write_text(dir + "/config.json", canonical_config(config)); !ok) return Error{ok.error()};
   nlohmann::ordered_json index;
   index["metadata"] = {{"total_size", total}};
   std::vector<std::byte> chunk;
   for (std::size_t s = 0; s < shards.size(); ++s) {
-    const std::string name = shards.size() == 1
-                                 ? "model.safetensors"
-                                 : fmt::format("model-{:05}-of-{:05}.safetensors", s + 1, shards.size());
+    const std::string name = shard_name(s, shards.size());
     File file(dir + "/" + name);
     const std::string header = header_of(shards[s]);
     file.write(header.data(), header.size());
@@ -129,8 +174,7 @@ Result<RandomCheckpoint> write_random_checkpoint(
     if (auto ok = file.close(); !ok) return Error{ok.error()};
   }
   if (shards.size() > 1)
-    if (auto ok = write_text(dir + "/model.safetensors.index.json", index.dump(1) + "\n"); !ok)
-      return Error{ok.error()};
+    if (auto ok = write_text(index_path, index.dump(1) + "\n"); !ok) return Error{ok.error()};
   return done;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "engine/checkpoint/model_tensors.h"
@@ -86,6 +88,46 @@ TEST(Checkpoint, AllStylesOfNamesAreAccepted) {
       }
     }
   }
+}
+
+// No name wins silently over another.
+TEST(Checkpoint, OneTensorUnderTwoNamesHoldsOneContent) {
+  const ModelConfig config = *model_shape("tiny");
+  const GeneratedTensors generated(config, 3, Storage::kF32), other(config, 4, Storage::kF32);
+  for (const auto& [upstream, second] :
+       {std::pair<std::string, std::string>("layers.0.attn.kv_norm.weight", "layers.0.attn.norm.weight"),
+        std::pair<std::string, std::string>("layers.0.attn.wq_a.weight",
+                                            "model.layers.0.self_attn.q_a_proj.weight"),
+        std::pair<std::string, std::string>("embed.weight", "model.embed_tokens.weight")}) {
+    for (const auto* source : {&generated, &other}) {
+      std::map<std::string, TensorView> tensors;
+      for (const auto& tensor : stored_tensors(config, Storage::kF32))
+        tensors.emplace(tensor.name, *generated.find(tensor.name));
+      tensors.emplace(second, *source->find(upstream));
+      const TemporaryDir dir;
+      dir.write("model.safetensors", pack(tensors));
+      const auto checkpoint = Checkpoint::open(dir.path());
+      ASSERT_TRUE(checkpoint) << checkpoint.error();
+      const auto bound = bind_weights(config, *checkpoint);
+      const bool same = same_bytes(*generated.find(upstream), *source->find(upstream));
+      EXPECT_EQ(bound.ok(), same) << upstream;
+      if (bound) continue;
+      EXPECT_NE(bound.error().find("\"" + upstream + "\" is there twice, with different data: as " +
+                                   upstream + " and as " + second),
+                std::string::npos)
+          << bound.error();
+    }
+  }
+}
+
+TEST(Checkpoint, AnIndexThatIsALinkToNothingIsNotPassedOver) {
+  const TemporaryDir dir;
+  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.path(), {}));
+  std::filesystem::create_symlink("gone", dir.path() + "/model.safetensors.index.json");
+  const auto checkpoint = Checkpoint::open(dir.path());
+  ASSERT_FALSE(checkpoint.ok());
+  EXPECT_NE(checkpoint.error().find("model.safetensors.index.json: cannot be opened"), std::string::npos)
+      << checkpoint.error();
 }
 
 TEST(TensorNames, AreTheDocumentedOnes) {
@@ -238,6 +280,30 @@ TEST(BindWeights, NamesWhatIsMissingOrMisshapen) {
             std::string::npos);
   experts[7] = -1;
   EXPECT_NE(error(plain, "layers.0.ffn.gate.tid2eid", table).find("to expert -1"), std::string::npos);
+}
+
+TEST(RandomCheckpoint, IsNotWrittenOverAnotherModel) {
+  const ModelConfig config = *model_shape("tiny");
+  for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"}) {
+    const TemporaryDir dir;
+    dir.write(name, std::string("{}"));
+    const auto done = write_random_checkpoint(config, 1, Storage::kF32, dir.path(), {});
+    ASSERT_FALSE(done.ok()) << name;
+    EXPECT_NE(done.error().find(" already"), std::string::npos) << done.error();
+    EXPECT_EQ(std::filesystem::file_size(dir.path() + "/" + name), 2) << name;
+  }
+}
+
+// Of what it wrote itself nothing stays that would count for more.
+TEST(RandomCheckpoint, IsReadAsItWasWrittenLast) {
+  const TemporaryDir dir;
+  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.path(), {}));
+  dir.write("model.safetensors.index.json", std::string(R"({"weight_map":{"a":"gone.safetensors"}})"));
+  const ModelConfig config = truncated(*model_shape("tiny"), 2);
+  ASSERT_TRUE(write_random_checkpoint(config, 2, Storage::kF32, dir.path(), {}));
+  const auto checkpoint = Checkpoint::open(dir.path());
+  ASSERT_TRUE(checkpoint) << checkpoint.error();
+  EXPECT_EQ(checkpoint->tensor_count(), stored_tensors(config, Storage::kF32).size());
 }
 
 TEST(RandomCheckpoint, SaysWhatItCannotWrite) {

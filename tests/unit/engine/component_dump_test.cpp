@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 
@@ -121,6 +122,10 @@ TEST(ComponentDump, RefusesWhatIsNoDump) {
   refused({{1, 2}, {{"embed", 2, {1}}}}, "is at a position that none of the 2 tokens has");
   std::ofstream(path) << "not a dump";
   EXPECT_FALSE(read_dump(path).ok());
+  // And leaves it as it is.
+  EXPECT_NE(write_dump({{1}, {{"embed", 0, {1}}}}, path).error().find("is there already, and is no dump"),
+            std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path), 10);
   EXPECT_FALSE(read_dump(dir.path() + "/none").ok());
   EXPECT_FALSE(write_dump({}, dir.path() + "/none/dump").ok());
   Model model;

@@ -67,6 +67,25 @@ expect 0 "$dsv4" generate --model "$dir/stop" --prompt-ids 1,2,3 --max-tokens 40
 first=$(for i in "${!ids[@]}"; do [ "${ids[i]}" = "${ids[4]}" ] || [ "${ids[i]}" = 1 ] && { echo "$i"; break; }; done)
 [ "$(cat "$dir/out")" = "$(echo "${ids[@]:0:first}")" ] || fail "stop token: $(cat "$dir/out")"
 
+# A number that is none, or too small to divide by, or another than it was written.
+for temperature in nan inf 1e-310 -1; do
+  expect 2 generate --max-tokens 1 --temperature "$temperature"
+  grep -q "a temperature is 0, or from" "$dir/err" || fail "--temperature $temperature: $(cat "$dir/err")"
+done
+for seed in -1 18446744073709551616 0x1 1.5 ""; do
+  expect 2 generate --max-tokens 1 --temperature 1 --seed "$seed"
+  expect 2 "$dsv4" random-checkpoint --shape tiny --seed "$seed" --out "$dir/x"
+  grep -q -e "--seed" "$dir/err" || fail "--seed $seed: $(cat "$dir/err")"
+done
+expect 0 generate --max-tokens 1 --temperature 1 --seed 18446744073709551615
+
+# A scale that the model's arithmetic does not bear: not a token that nothing speaks for.
+mkdir "$dir/scaled" && ln -s "$dir/a/model.safetensors" "$dir/scaled/"
+sed 's/"routed_scaling_factor": 1.5/"routed_scaling_factor": 1e30/' "$dir/a/config.json" >"$dir/scaled/config.json"
+expect 2 "$dsv4" generate --model "$dir/scaled" --prompt-ids 1,2,3 --max-tokens 3
+grep -q "the logits of position 2 tell no token from another" "$dir/err" || fail "scaled: $(cat "$dir/err")"
+[ -s "$dir/out" ] && fail "a token of no logits: $(cat "$dir/out")"
+
 refused "token 256 of the prompt is outside the vocabulary of 256" "$dsv4" generate --model "$dir/a" --prompt-ids 256 --max-tokens 1
 refused "more than the model's 4096 positions" generate --max-tokens 4096
 refused "/config.json: cannot be read" "$dsv4" generate --model "$dir/none" --prompt-ids 1 --max-tokens 1
@@ -101,6 +120,10 @@ refused "position 8 of 8 tokens" compare --prompt-ids 1,2,3,4,5,6,7,8 --position
 refused "token 256 is outside the vocabulary of 256" compare --prompt-ids 256
 refused 'has no tensor "tokens"' compare --dump "$dir/a/model.safetensors"
 refused "cannot be written" compare --prompt-ids 1 --write-dump "$dir/none/dump"
+cp "$dir/a/model.safetensors" "$dir/kept"
+refused "is there already, and is no dump" compare --prompt-ids 1 --write-dump "$dir/a/model.safetensors"
+cmp -s "$dir/a/model.safetensors" "$dir/kept" || fail "the weights are lost to a dump"
+expect 0 compare --prompt-ids 1,2,3,4,5,6,7,8 --positions 3,7 --write-dump "$dir/dump.safetensors"
 expect 2 "$dsv4" compare --golden x --model y
 expect 2 "$dsv4" verify
 
