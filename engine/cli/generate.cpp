@@ -80,6 +80,9 @@ capgate::Result<void> generate(GenerateOptions options) {
   using capgate::Error;
   if (options.device == "cpu" && options.mode != "eager")
     return Error{fmt::format("mode {} needs --device cuda", options.mode)};
+  // Who gives a report expects graphs.
+  if (options.mode == "eager" && !options.gate.empty())
+    return Error{"--gate is for --mode full; the mode is eager"};
   std::optional<Tokenizer> tokenizer;
   if (options.prompt.empty()) {
     auto opened = Tokenizer::open(options.model);

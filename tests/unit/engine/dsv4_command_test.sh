@@ -129,6 +129,7 @@ expect 2 "$dsv4" verify
 
 # Shapes whose weights are made on the device.
 if "$dsv4" --help | grep -q "^  bench "; then
+  refused "--gate is for --mode full; the mode is eager" generate --max-tokens 1 --gate "$dir/none.json"
   refused "the flash shape has 43 layers, not 44" "$dsv4" bench --shape flash --layers 44
   refused '--layers is a number or fit, not "many"' "$dsv4" bench --shape flash --layers many
   refused "more than the model's 4096" "$dsv4" bench --shape tiny --context 4096
