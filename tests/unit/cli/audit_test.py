@@ -421,13 +421,13 @@ class Signals(Audit):
             with self.subTest(signal=number.name):
                 process = self.start(
                     *self.python("""
-                        import signal, sys
-                        def stop(number, frame):
-                            print("got", int(number), flush=True)
+                        import os, signal, sys
+                        def stop(number, frame):  # perhaps while the line before is still being written
+                            os.write(1, b"got %d\\n" % number)
                             sys.exit(0)
                         for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                             signal.signal(s, stop)
-                        print("ready", flush=True)
+                        os.write(1, b"ready\\n")
                         signal.pause()
                     """)
                 )
@@ -523,14 +523,14 @@ class Signals(Audit):
     def test_a_second_ctrl_c_ends_it(self):
         code, seen = self.on_a_terminal(
             """
-            import signal, time
+            import os, signal, time
             got = []
-            def interrupted(number, frame):
+            def interrupted(number, frame):  # perhaps while the line before is still being written
                 got.append(number)
                 time.sleep(0.3)
-                print("interrupted", len(got), flush=True)
+                os.write(1, b"interrupted %d\\n" % len(got))
             signal.signal(signal.SIGINT, interrupted)
-            print("ready", flush=True)
+            os.write(1, b"ready\\n")
             end = time.monotonic() + 30
             while time.monotonic() < end:
                 time.sleep(0.05)
