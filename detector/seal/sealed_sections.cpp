@@ -103,7 +103,11 @@ Result<SealedTrace> decode_sections(std::span<const std::byte> sections, const s
     if (title == "run") part(trace.run);
     if (title == "expected") part(trace.expected);
     if (title == "unseen") part(trace.unseen, trace.unreadable, trace.reasons);
-    if (title == "frames") part(trace.frames);
+    if (title == "frames") {
+      part(trace.frames);
+      for (const auto& frame : trace.frames)
+        if (frame.line < 0) return fault("a frame is at line " + std::to_string(frame.line));
+    }
     if (title == "sources") part(trace.sources);
     if (title == "process") {
       Process process;

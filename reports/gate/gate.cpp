@@ -59,6 +59,8 @@ std::optional<Answer> check_verdict(const Asking& asking, const Report& report) 
   if (reports::verdict_of(report) != Verdict::pass)
     return asking.refuse(Refusal::contradictory,
                          fmt::format("{} says pass and holds an error or a reason against it", asking.path));
+  if (const auto against = reports::contradiction(report))
+    return asking.refuse(Refusal::contradictory, fmt::format("{} {}", asking.path, *against));
   return std::nullopt;
 }
 

@@ -28,22 +28,6 @@ void sort_violations(Report& report) {
                    [&](const Violation& a, const Violation& b) { return rank(a) < rank(b); });
 }
 
-void summarise(Report& report) {
-  Summary summary;
-  for (const auto& violation : report.violations) {
-    if (violation.suppressed) {
-      ++summary.suppressed;
-      continue;
-    }
-    if (violation.severity == Severity::error)
-      ++summary.errors;
-    else
-      ++(violation.severity == Severity::warning ? summary.warnings : summary.notes);
-    ++summary.by_rule[violation.rule];
-  }
-  report.summary = std::move(summary);
-}
-
 void add_reasons(Report& report) {
   const auto add = [&](const Reason& reason) {
     if (std::find(report.reasons.begin(), report.reasons.end(), reason) == report.reasons.end())
@@ -61,7 +45,7 @@ void finish(Report& report) {
   fill_hints(report);
   fill_ids(report);
   sort_violations(report);
-  summarise(report);
+  report.summary = summary_of(report);
   add_reasons(report);
   report.verdict = verdict_of(report);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <ios>
 #include <istream>
 
 #include "reports/model/json.h"
@@ -362,6 +363,8 @@ std::optional<Report> from_json(std::istream& text) {
   } catch (const NoReport&) {
     return std::nullopt;
   } catch (const nlohmann::ordered_json::exception&) {
+    return std::nullopt;
+  } catch (const std::ios_base::failure&) {  // the file opens and cannot be read
     return std::nullopt;
   }
 }

@@ -16,6 +16,7 @@
 
 #include "reports/digest/sha256.h"
 #include "reports/model/json.h"
+#include "reports/model/verdict.h"
 
 namespace capgate::reports {
 namespace {
@@ -153,10 +154,22 @@ Result<void> write_text(const std::string& text, const std::string& path) {
   return {};
 }
 
+namespace {
+
+// A report whose parts say different things is nobody's verdict: what judges it anew would pass where it says
+// fail.
+Result<Report> agreeing(Result<Report> report, const std::string& path) {
+  if (report)
+    if (const auto against = contradiction(*report)) return Error{source_name(path) + ": " + *against};
+  return report;
+}
+
+}  // namespace
+
 Result<ReadReport> read_report(const std::string& path) {
   auto text = read_text(path);
   if (!text) return Error{text.error()};
-  auto report = from_json(*text, source_name(path));
+  auto report = agreeing(from_json(*text, source_name(path)), path);
   if (!report) return Error{report.error()};
   return ReadReport{std::move(*report), sha256_hex(*text)};
 }
@@ -166,11 +179,11 @@ Result<Report> read_report_alone(const std::string& path) {
   if (std::filesystem::is_regular_file(path, ec) && std::filesystem::file_size(path, ec) <= kLargestReport &&
       !ec) {
     std::ifstream text(path, std::ios::binary);
-    if (auto report = from_json(text)) return std::move(*report);
+    if (auto report = from_json(text)) return agreeing(std::move(*report), path);
   }
   const auto text = read_text(path);
   if (!text) return Error{text.error()};
-  return from_json(*text, source_name(path));
+  return agreeing(from_json(*text, source_name(path)), path);
 }
 
 Result<void> may_become_report(const std::string& path) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reports/model/names.h"
+
 namespace capgate::reports {
 namespace {
 
@@ -24,6 +26,38 @@ Verdict verdict_of(const Report& report) {
                   [](const Violation& violation) { return counts(violation, Severity::error); });
   if (failed) return Verdict::fail;
   return report.reasons.empty() ? Verdict::pass : Verdict::inconclusive;
+}
+
+Summary summary_of(const Report& report) {
+  Summary summary;
+  for (const auto& violation : report.violations) {
+    if (violation.suppressed) {
+      ++summary.suppressed;
+      continue;
+    }
+    if (violation.severity == Severity::error)
+      ++summary.errors;
+    else
+      ++(violation.severity == Severity::warning ? summary.warnings : summary.notes);
+    ++summary.by_rule[violation.rule];
+  }
+  return summary;
+}
+
+std::optional<std::string> contradiction(const Report& report) {
+  const auto counted = [](const Summary& of) {
+    return fmt::format("{} errors, {} warnings, {} notes and {} suppressed", of.errors, of.warnings, of.notes,
+                       of.suppressed);
+  };
+  const Summary holds = summary_of(report);
+  if (counted(holds) != counted(report.summary))
+    return fmt::format("contradicts itself: its summary counts {}, and it holds {}", counted(report.summary),
+                       counted(holds));
+  const Verdict verdict = verdict_of(report);
+  if (verdict != report.verdict)
+    return fmt::format("contradicts itself: it says {}, and what it holds makes it {}", name(report.verdict),
+                       name(verdict));
+  return std::nullopt;
 }
 
 std::optional<Reason> program_error(const Run& run) {

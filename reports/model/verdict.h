@@ -1,6 +1,9 @@
 // From faults and reasons to a verdict and an exit code.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "base/exit_code.h"
 #include "reports/model/report.h"
 
@@ -8,6 +11,13 @@ namespace capgate::reports {
 
 // Fail if there is an unsuppressed error; else inconclusive if there is a reason; else pass.
 Verdict verdict_of(const Report& report);
+
+// What the violations add up to.
+Summary summary_of(const Report& report);
+
+// What of a report that was written says otherwise than the rest of it: its verdict or its summary. Somebody
+// edited it, or lost a part.
+std::optional<std::string> contradiction(const Report& report);
 
 // The reason of a program that exited non-zero or died of a signal that the user did not send; empty when it
 // ended well. finish() adds it: a producer need not.

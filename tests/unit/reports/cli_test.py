@@ -48,6 +48,7 @@ class Commands(unittest.TestCase):
         for fault in report["violations"]:
             fault["severity"] = "warning"
         report["verdict"] = "pass"
+        report["summary"] |= {"errors": 0, "warnings": report["summary"]["errors"] + report["summary"]["warnings"] + report["summary"]["notes"], "notes": 0}
         path = self.here / "warned.json"
         path.write_text(json.dumps(report), encoding="utf-8")
         before = path.read_bytes()
@@ -55,11 +56,28 @@ class Commands(unittest.TestCase):
         self.assertEqual(run("gate", path, "--fail-on", "warning")[0], 1)
         self.assertEqual(path.read_bytes(), before)
 
+    def test_a_report_that_contradicts_itself_is_nobodys_verdict(self):
+        good = json.loads((GOLDEN / "failed_run.json").read_text(encoding="utf-8"))
+        path = self.here / "edited.json"
+        for what, change in {
+            "its summary counts": {"violations": []},
+            "it says pass, and what it holds makes it fail": {"verdict": "pass"},
+        }.items():
+            path.write_text(json.dumps(good | change), encoding="utf-8")
+            for command in (["gate", path], ["show", path], ["merge", path], ["gate", GOLDEN / "failed_run.json", "--baseline", path]):
+                with self.subTest(what=what, command=command[0]):
+                    code, out, err = run(*command)
+                    self.assertEqual((code, out), (2, ""))
+                    self.assertIn("contradicts itself: " + what, err)
+                    self.assertEqual(len(err.splitlines()), 1, err)
+
     def test_bad_input_is_one_sentence_and_2(self):
         nothing = self.here / "nothing.json"
         for command in (["gate", nothing], ["show", nothing], ["merge", nothing],
                         ["gate", GOLDEN / "clean_run.json", "--baseline", nothing]):
             self.expect_sentence(run(*command), "nothing.json: cannot be read")
+        for command in ("gate", "show", "merge"):  # opens, and cannot be read
+            self.expect_sentence(run(command, "/proc/self/mem"), "/proc/self/mem: cannot be read: ")
         self.expect_sentence(run("show", "-", stdin="{"), "standard input: ends at byte 1")
         self.expect_sentence(run("explain", "host-snyc"), "did you mean host-sync?")
         self.expect_sentence(run("gate"), "REPORT")
@@ -138,7 +156,8 @@ class Commands(unittest.TestCase):
         small, large = self.here / "small.json", self.here / "large.json"
         small.write_text(json.dumps(report), encoding="utf-8")
         size = len(json.dumps(fault, indent=1))
-        report["violations"] = [dict(fault, id=f"{i:016x}") for i in range((24 << 20) // size)]
+        report["violations"] = [dict(fault, id=f"{i:016x}", suppressed=None) for i in range((24 << 20) // size)]
+        report["summary"] = {"errors": 0, "warnings": 0, "notes": 0, "suppressed": 0, "by_rule": {}, fault["severity"] + "s": len(report["violations"])}
         large.write_text(json.dumps(report, indent=1), encoding="utf-8")
         added = self.peak_bytes("show", large) - self.peak_bytes("show", small)
         # The report once, whose texts are what the file mostly is; the text beside it takes as much again, JSON five times.

@@ -128,6 +128,17 @@ TEST_F(Gate, RefusesAnEditedVerdict) {
   expect_refusal(ask(report), Refusal::contradictory, "says pass and holds an error");
 }
 
+TEST_F(Gate, RefusesAReportThatLostItsErrors) {
+  Report report = good();
+  report.violations = {reports::testing::violation("host-sync", "a.cpp", 1, "f")};
+  finish(report);
+  report.violations.clear();
+  report.verdict = reports::Verdict::pass;
+  expect_refusal(ask(report), Refusal::contradictory,
+                 "contradicts itself: its summary counts 1 errors, 0 warnings, 0 notes and 0 suppressed, and "
+                 "it holds 0 errors");
+}
+
 TEST_F(Gate, RefusesReportsOfAnotherSubject) {
   struct Case {
     Refusal refusal;

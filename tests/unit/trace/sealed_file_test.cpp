@@ -74,6 +74,14 @@ TEST_F(SealedFile, EveryFlippedByteIsNoticed) {
   }
 }
 
+// What no report may hold: it would be written and could not be read.
+TEST_F(SealedFile, AFrameAtANegativeLine) {
+  ASSERT_FALSE(sealed.frames.empty());
+  sealed.frames.back().line = -64;
+  ASSERT_TRUE(seal::write_sealed(sealed, path).ok());
+  EXPECT_NE(error_of(*reports::read_text(path)).find("a frame is at line -64"), std::string::npos);
+}
+
 TEST_F(SealedFile, AnotherVersionSaysWhatToDo) {
   std::string other = bytes;
   other[8] = 9;
