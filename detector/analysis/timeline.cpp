@@ -432,9 +432,7 @@ class Builder {
   // After the run: what became of the capture, and who broke it.
   void settle(Capture& capture) {
     const uint64_t nodes = capture.record ? capture.record->nodes : 0;
-    if (!capture.end)
-      capture.state = CaptureState::open;
-    else if (trace_.calls[*capture.end].r.result == trace::kPending)
+    if (!capture.end || trace_.calls[*capture.end].r.result == trace::kPending)
       capture.state = CaptureState::open;
     else if (trace_.calls[*capture.end].r.result != 0)
       capture.state = CaptureState::failed;

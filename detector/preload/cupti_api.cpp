@@ -10,7 +10,7 @@
 
 namespace capgate::preload {
 
-constinit CuptiApi g_cupti;
+constinit CuptiApi g_cupti{};
 
 namespace {
 
@@ -72,7 +72,7 @@ bool try_beside(const char* path) {
   for (const char* part : {"/nvidia/", "/torch/"})
     if (const char* at = strstr(path, part)) site = at;
   if (site == nullptr) return false;
-  const size_t length = size_t(site - path);
+  const auto length = size_t(site - path);
   return try_below(path, length, "/nvidia/cu13/lib") || try_below(path, length, "/nvidia/cuda_cupti/lib");
 }
 

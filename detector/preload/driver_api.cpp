@@ -7,7 +7,7 @@
 
 namespace capgate::preload {
 
-constinit DriverApi g_driver;
+constinit DriverApi g_driver{};
 
 namespace {
 
@@ -72,7 +72,7 @@ StreamCapture stream_capture(uint64_t stream, bool per_thread) {
 
 trace::Memory memory_kind(uint64_t address) {
   if (address == 0 || g_driver.pointer_attribute == nullptr) return trace::Memory::unknown;
-  CUmemorytype type = CUmemorytype(0);
+  auto type = CUmemorytype(0);
   const CUresult result = g_driver.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
   // CUDA does not know it: host memory, or an address that only a graph's own allocation will give meaning
   // to.

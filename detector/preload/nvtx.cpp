@@ -156,7 +156,7 @@ class Message {
   void set(const wchar_t* text) {
     size_t n = 0;
     for (; text != nullptr && *text != 0 && n + 5 < sizeof(buffer_); ++text) {
-      const auto c = uint32_t(*text);
+      const auto c = static_cast<char32_t>(*text);
       if (c < 0x80) {
         buffer_[n++] = char(c);
       } else if (c < 0x800) {

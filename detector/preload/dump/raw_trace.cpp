@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 
 namespace capgate::trace {
 namespace {
@@ -63,11 +64,11 @@ std::string RawTrace::fact(const std::string& key) const {
 }
 
 std::string RawTrace::place(uint64_t ip) const {
-  for (auto record = records.rbegin(); record != records.rend(); ++record) {
-    if (record->type() != RecordType::module) continue;
-    const auto& module = record->as<ModuleRecord>();
+  for (const auto& record : std::views::reverse(records)) {
+    if (record.type() != RecordType::module) continue;
+    const auto& module = record.as<ModuleRecord>();
     if (ip < module.start || ip >= module.end) continue;
-    const std::string path = tail<ModuleRecord>(*record, module.build_id_bytes, module.path_bytes);
+    const std::string path = tail<ModuleRecord>(record, module.build_id_bytes, module.path_bytes);
     return path.substr(path.rfind('/') + 1) + "+" + hex(ip - module.bias);
   }
   return hex(ip);

@@ -14,7 +14,10 @@ std::string demangle(const char* symbol) {
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
   std::string out = status == 0 && name ? name.get() : symbol;
-  if (out.size() > kMostBytes) out.replace(kMostBytes, std::string::npos, "...");
+  if (out.size() > kMostBytes) {
+    out.resize(kMostBytes);
+    out += "...";
+  }
   return out;
 }
 
