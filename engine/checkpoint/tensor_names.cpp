@@ -85,9 +85,9 @@ void add_with_prefix(std::vector<std::string>& names, std::string name) {
 std::vector<std::string> accepted_names(const std::string& upstream) {
   std::vector<std::string> bases = {upstream};
   if (const auto expert = parse_expert(upstream)) {
-    const char* projection = expert->matrix == "w1"   ? "gate_proj"
-                             : expert->matrix == "w3" ? "up_proj"
-                                                      : "down_proj";
+    const char* projection = "down_proj";
+    if (expert->matrix == "w1") projection = "gate_proj";
+    if (expert->matrix == "w3") projection = "up_proj";
     bases.push_back(
         fmt::format("{}mlp.experts.{}.{}.{}", expert->layer, expert->expert, projection, expert->suffix));
   } else if (upstream.starts_with("layers.")) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "detector/seal/symbols/demangle.h"
@@ -30,11 +31,13 @@ std::string tidy(Dwarf_Die* unit, const char* path) {
 std::string qualified_name(Dwarf_Die* die, int depth = 0) {
   constexpr int kDeepest = 32;  // a damaged file may point in circles
   const bool is_class = dwarf_tag(die) == DW_TAG_class_type || dwarf_tag(die) == DW_TAG_structure_type;
-  const char* name = dwarf_diename(die);
-  std::string out = name                                 ? name
-                    : is_class                           ? "{lambda}"
-                    : dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)"
-                                                         : "";
+  std::string out;
+  if (const char* name = dwarf_diename(die))
+    out = name;
+  else if (is_class)
+    out = "{lambda}";
+  else if (dwarf_tag(die) == DW_TAG_namespace)
+    out = "(anonymous namespace)";
   if (depth == kDeepest || out.empty()) return out;
   Dwarf_Attribute attribute;
   Dwarf_Die declared = *die, next;
@@ -97,10 +100,13 @@ DwarfLines::DwarfLines(Dwarf* dwarf) : dwarf_(dwarf) {
 
 std::vector<SourcePlace> DwarfLines::find(uint64_t address) const {
   std::vector<SourcePlace> places;
-  auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                [](uint64_t value, const UnitRange& range) { return value < range.start; });
-  if (after == ranges_.begin() || (--after)->end <= address) return places;
-  Dwarf_Die* unit = &units_[after->unit];
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                       [](uint64_t value, const UnitRange& range) { return value < range.start; });
+  if (after == ranges_.begin()) return places;
+  const UnitRange& range = *std::prev(after);
+  if (range.end <= address) return places;
+  Dwarf_Die* unit = &units_[range.unit];
 
   std::string file;
   int line = 0;
