@@ -36,9 +36,9 @@ void print_info(const OpenModel& model) {
   fmt::print("positions       {}{}\n", c.max_positions,
              c.yarn ? fmt::format(", YaRN factor {}", c.yarn->factor) : "");
   fmt::print("tensors         {}, {:.1f} MiB:", model.checkpoint->tensor_count(),
-             model.checkpoint->total_bytes() / kMiB);
+             static_cast<double>(model.checkpoint->total_bytes()) / kMiB);
   for (const auto& [dtype, bytes] : model.checkpoint->bytes_by_dtype())
-    fmt::print(" {} {:.1f}", dtype, bytes / kMiB);
+    fmt::print(" {} {:.1f}", dtype, static_cast<double>(bytes) / kMiB);
   const int context = std::min(c.max_positions, 4096);
   fmt::print("\nstate           {:.1f} MiB a row in float32 for {} positions\n",
              static_cast<double>(decode_state_size(c, 1, context)) * 4 / kMiB, context);

@@ -30,7 +30,9 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     if (!isatty(STDERR_FILENO) || now < next_) return;
     next_ = now + std::chrono::seconds(1);
-    fmt::print(stderr, "\r{:.0f}% of {:.1f} GiB", 100.0 * done / total, total / double(1 << 30));
+    fmt::print(stderr, "\r{:.0f}% of {:.1f} GiB",
+               100.0 * static_cast<double>(done) / static_cast<double>(total),
+               static_cast<double>(total) / double(1 << 30));
     shown_ = true;
   }
   ~Progress() {
@@ -84,7 +86,8 @@ void add_random_checkpoint(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     const auto done = write(*options);
     if (done) {
-      fmt::print("{}: {:.1f} MiB in {} file{}\n", options->out, done->bytes / double(1 << 20), done->files,
+      fmt::print("{}: {:.1f} MiB in {} file{}\n", options->out,
+                 static_cast<double>(done->bytes) / double(1 << 20), done->files,
                  done->files == 1 ? "" : "s");
       return;
     }

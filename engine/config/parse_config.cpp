@@ -128,7 +128,7 @@ std::vector<LayerType> read_layer_types(Reader& in, int layers) {
       else if (name == "heavily_compressed_attention")
         types.push_back(LayerType::kHca);
       else
-        in.fail(fmt::format("\"layer_types\" has \"{}\", which is not a layer of this model", name));
+        in.fail(fmt::format(R"("layer_types" has "{}", which is not a layer of this model)", name));
     }
   } else if (const Json* ratios = in.find({"compress_ratios"})) {
     if (!in.long_enough(*ratios, "compress_ratios", layers)) return types;
@@ -145,7 +145,7 @@ std::vector<LayerType> read_layer_types(Reader& in, int layers) {
             fmt::format("\"compress_ratios\"[{}] is {}; only 0, 4 and 128 are supported there", i, ratio));
     }
   } else {
-    in.fail("neither \"layer_types\" nor \"compress_ratios\" is there");
+    in.fail(R"(neither "layer_types" nor "compress_ratios" is there)");
   }
   return types;
 }
@@ -170,8 +170,7 @@ std::vector<bool> read_hash_layers(Reader& in, int layers) {
   if (const Json* value = in.find({"mlp_layer_types"})) {
     for (const auto& name : in.names(*value, "mlp_layer_types", layers)) {
       if (name != "hash_moe" && name != "moe")
-        in.fail(
-            fmt::format("\"mlp_layer_types\" has \"{}\"; only \"hash_moe\" and \"moe\" are supported", name));
+        in.fail(fmt::format(R"("mlp_layer_types" has "{}"; only "hash_moe" and "moe" are supported)", name));
       hash.push_back(name == "hash_moe");
     }
   } else {
@@ -195,7 +194,7 @@ std::optional<YarnScaling> read_scaling(Reader& in, const Json& table, std::stri
   }
   if (type == "default") return std::nullopt;
   if (type != "yarn") {
-    in.fail(fmt::format("\"{}\" asks for rope type \"{}\"; only default and yarn are supported", key, type));
+    in.fail(fmt::format(R"("{}" asks for rope type "{}"; only default and yarn are supported)", key, type));
     return std::nullopt;
   }
   const auto number = [&](const char* name, double fallback) {
@@ -236,7 +235,7 @@ void read_rope(Reader& in, ModelConfig& c) {
     const Json& main = (*rope)["main"];
     const Json& compress = (*rope)["compress"];
     if (!main.is_object() || !compress.is_object()) {
-      in.fail("\"rope_parameters.main\" and \".compress\" must be objects");
+      in.fail(R"("rope_parameters.main" and ".compress" must be objects)");
       return;
     }
     if (read_scaling(in, main, "rope_parameters.main"))
@@ -273,7 +272,10 @@ void read_rope(Reader& in, ModelConfig& c) {
 void read_quantization(Reader& in, std::string_view origin) {
   const Json* q = in.find({"quantization_config"});
   if (!q) return;
-  if (!q->is_object()) return in.fail("\"quantization_config\" is not an object");
+  if (!q->is_object()) {
+    in.fail("\"quantization_config\" is not an object");
+    return;
+  }
   const std::string inside = fmt::format("{}: quantization_config", origin);
   Reader inner(*q, inside);
   inner.only("quant_method", "fp8");
@@ -349,8 +351,8 @@ Result<ModelConfig> parse_config(std::string_view text, std::string_view origin)
     if (*dtype == "fp4" || *dtype == "fp8")
       c.expert_dtype = dtype->get<std::string>();
     else
-      in.fail(fmt::format("\"expert_dtype\" is {}; only \"fp4\" and \"fp8\" are supported",
-                          Reader::shown(*dtype)));
+      in.fail(
+          fmt::format(R"("expert_dtype" is {}; only "fp4" and "fp8" are supported)", Reader::shown(*dtype)));
   }
   if (in.ok()) {
     if (auto valid = validate_config(c); !valid) in.fail(valid.error());

@@ -19,7 +19,7 @@ capgate::Result<void> validate_config(const ModelConfig& c) {
         fmt::format("the rotated part of a head is {} of {} dimensions; it must be even and at least 2",
                     c.rope_dim, c.head_dim)};
   if (c.num_heads % c.o_groups != 0)
-    return Error{fmt::format("\"num_attention_heads\" ({}) is not a multiple of \"o_groups\" ({})",
+    return Error{fmt::format(R"("num_attention_heads" ({}) is not a multiple of "o_groups" ({}))",
                              c.num_heads, c.o_groups)};
   if (has(LayerType::kCsa)) {
     if (c.csa_ratio != 4)
@@ -29,7 +29,7 @@ capgate::Result<void> validate_config(const ModelConfig& c) {
                                c.index_head_dim, c.rope_dim)};
   }
   if (c.experts_per_token > c.num_experts)
-    return Error{fmt::format("\"num_experts_per_tok\" ({}) is larger than \"n_routed_experts\" ({})",
+    return Error{fmt::format(R"("num_experts_per_tok" ({}) is larger than "n_routed_experts" ({}))",
                              c.experts_per_token, c.num_experts)};
   // The engines compute in single precision, where a value beyond it would be zero or infinite.
   const auto positive = [](double x) { return x >= FLT_MIN && x <= FLT_MAX; };
