@@ -122,8 +122,9 @@ Result<void> check_room(const std::string& dir, const std::vector<Shard>& shards
     if (!failure) room += written_over;
   }
   if (room >= total) return {};
-  return Error{fmt::format("{}: {:.1f} GiB are needed, {:.1f} are free", dir, total / double(1 << 30),
-                           room / double(1 << 30))};
+  return Error{fmt::format("{}: {:.1f} GiB are needed, {:.1f} are free", dir,
+                           static_cast<double>(total) / double(1 << 30),
+                           static_cast<double>(room) / double(1 << 30))};
 }
 
 }  // namespace
@@ -162,10 +163,10 @@ Result<RandomCheckpoint> write_random_checkpoint(
       const std::int64_t rows = tensor.shape.size() == 1 ? 1 : tensor.shape[0];
       const std::size_t row_bytes = tensor.bytes() / static_cast<std::size_t>(rows);
       const auto step = std::max<std::int64_t>(1, static_cast<std::int64_t>(kChunkBytes / row_bytes));
-      for (std::int64_t row = 0; row < rows && !file.failed(); row += step) {
-        const std::int64_t count = std::min(step, rows - row);
+      for (std::int64_t first_row = 0; first_row < rows && !file.failed(); first_row += step) {
+        const std::int64_t count = std::min(step, rows - first_row);
         chunk.resize(static_cast<std::size_t>(count) * row_bytes);
-        generate_rows(config, seed, tensor, row, count, chunk);
+        generate_rows(config, seed, tensor, first_row, count, chunk);
         file.write(chunk.data(), chunk.size());
         done.bytes += chunk.size();
         if (progress) progress(done.bytes, total);

@@ -21,7 +21,10 @@ struct Process {
   pid_t pid;
   pid_t parent;
   std::string argv0 = "prog";
+  // GCC wants a member that a designated initialiser leaves out to have one of its own.
+  // NOLINTNEXTLINE(readability-redundant-member-init)
   std::vector<std::string> devices{};
+  // NOLINTNEXTLINE(readability-redundant-member-init)
   std::string libcuda{};  // where it is mapped, hexadecimal; empty: it is not
   bool detector = false;
   pid_t own_number = 0;

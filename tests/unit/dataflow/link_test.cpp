@@ -58,6 +58,7 @@ UnitSummary debug_unit() {
 
 std::vector<std::string> names(const LinkResult& result) {
   std::vector<std::string> all;
+  all.reserve(result.findings.size());
   for (const Finding& f : result.findings) all.push_back(f.rule + ":" + std::to_string(f.place.line));
   std::sort(all.begin(), all.end());
   return all;

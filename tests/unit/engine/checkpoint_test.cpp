@@ -176,7 +176,7 @@ TEST(Checkpoint, PackedExpertsAreCutApart) {
       }
     tensors["model." + p + "mlp.experts.gate_up_proj"] = {
         DType::kF32,
-        {config.num_experts, 2 * config.expert_size, config.hidden_size},
+        {config.num_experts, std::int64_t{2} * config.expert_size, config.hidden_size},
         gate_up.data(),
         gate_up.size()};
     tensors["model." + p + "mlp.experts.down_proj"] = {
@@ -216,7 +216,7 @@ TEST(Checkpoint, ShardsAreFoundThroughTheIndex) {
   index(R"({"norm.weight":"three.safetensors"})");
   EXPECT_NE(error().find("three.safetensors: cannot be opened"), std::string::npos);
   for (const char* path : {"../one.safetensors", "/etc/passwd", "..", ""}) {
-    index("{\"norm.weight\":\"" + std::string(path) + "\"}");
+    index(R"({"norm.weight":")" + std::string(path) + R"("})");
     EXPECT_NE(error().find("not a plain file name"), std::string::npos) << path;
   }
   index(R"({"norm.weight":3})");
