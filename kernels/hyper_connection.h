@@ -28,7 +28,7 @@ void hyper_connection_site(cudaStream_t stream, const HyperConnectionSite& site,
 
 // What else the mixer of a site says; needed where its sub-layer ends, and made by one block a row of a
 // kernel of the sub-layer that takes longer (attend, experts_up). Without `post` there is nothing to make.
-//   FLOPs: 4 N N iterations
+//   bytes a row: 4 (2 + N) N read, 4 (N + 1) N written; FLOPs: 4 N N iterations
 struct HyperConnectionMix {
   const float *logits, *base, *scale, *inverse;  // as of the site
   float* post = nullptr;                         // [batch, N]
