@@ -152,7 +152,7 @@ TEST_F(MatrixKernels, EmbeddingGoesToEveryStream) {
   for (const Kind kind : kKinds) {
     const HostMatrix table = random_matrix(kind.format, kVocab, kD, noise, kind.scale_is_f32);
     const std::vector<int> ids = {0, 49, 17};
-    float* out = poisoned<float>(kBatch * kN * kD);
+    auto* out = poisoned<float>(kBatch * kN * kD);
     kernels::embed(stream_, upload(table), upload(ids), out, kN, kBatch);
     const auto streams = read(out, kBatch * kN * kD);
     std::vector<float> row(kD);
@@ -205,9 +205,9 @@ void MatrixKernels::experts_case(Kind kind, int size, int inner_size) {
   const auto shares = noise.values(kBatch * kSlots);
   const std::vector<int> chosen = {4, 0, 4, 2, 1, 3};
   constexpr float kLimit = 4;
-  float* inner = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
-  float* parts = poisoned<float>(kBatch * (kSlots + 1) * size);
-  float *routed = poisoned<float>(kBatch * size), *out = poisoned<float>(kBatch * size);
+  auto* inner = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
+  auto* parts = poisoned<float>(kBatch * (kSlots + 1) * size);
+  auto *routed = poisoned<float>(kBatch * size), *out = poisoned<float>(kBatch * size);
   float* in = upload(x);
   int* ids = upload(chosen);
   kernels::experts_up(stream_, {w1, w3, in, ids, inner, kSlots, kSlots + 1, kLimit}, kBatch);
@@ -219,8 +219,8 @@ void MatrixKernels::experts_case(Kind kind, int size, int inner_size) {
       stream_, {w2, inner + kSlots * inner_size, nullptr, parts + kSlots * size, 1, kSlots + 1, kSlots + 1},
       kBatch);
   // Both at once: the same bits.
-  float* inner_at_once = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
-  float* parts_at_once = poisoned<float>(kBatch * (kSlots + 1) * size);
+  auto* inner_at_once = poisoned<float>(kBatch * (kSlots + 1) * inner_size);
+  auto* parts_at_once = poisoned<float>(kBatch * (kSlots + 1) * size);
   kernels::experts_up(
       stream_, {w1, w3, in, ids, inner_at_once, kSlots, kSlots + 1, kLimit, w1.first, w3.first}, kBatch);
   kernels::experts_down(

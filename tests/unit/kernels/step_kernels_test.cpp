@@ -93,7 +93,7 @@ TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
       site.base = upload(base);
       site.scale = upload(scale);
       site.norm = upload(norm);
-      float *post = poisoned<float>(kBatch * n), *comb = poisoned<float>(kBatch * n * n);
+      auto *post = poisoned<float>(kBatch * n), *comb = poisoned<float>(kBatch * n * n);
       site.inverse = poisoned<float>(kBatch);
       site.head = head;
       site.collapsed = poisoned<float>(kBatch * d);
@@ -367,7 +367,7 @@ TEST_F(StepKernels, IndexScores) {
   const auto query = noise.values(kBatch * kHeads * kDim), keys = noise.values(kBatch * kMax * kDim);
   const auto weights = noise.values(kBatch * kHeads);
   check(kernels::prepare_index_scores(kHeads, kDim));
-  float* scores = poisoned<float>(kBatch * kMax);
+  auto* scores = poisoned<float>(kBatch * kMax);
   kernels::index_scores(
       stream_,
       {upload(query), upload(weights), upload(keys), scores, kHeads, kDim, kMax, kRatio, upload(positions)},

@@ -78,7 +78,7 @@ TEST_F(Command, TheReportOnStdoutIsAloneThere) {
   w.database({{"a.cpp", "g++"}});
   const Outcome outcome = run("--out -");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.out.find("{"), 0U);
+  EXPECT_EQ(outcome.out.find('{'), 0U);
   EXPECT_NE(outcome.out.find("\"capgate-report/1\""), std::string::npos);
   EXPECT_NE(outcome.err.find("[host-sync]"), std::string::npos) << outcome.err;
 }
@@ -124,7 +124,7 @@ TEST_F(Command, OnlyFilesAreReadAsSettings) {
 TEST_F(Command, ATableOfSourcesThatIsWrongIsToldByItsName) {
   w.write("a.cpp", clean_);
   for (const char* text :
-       {"", "[", "{}", "{\"functions\": 3}", "{\"functions\": [{\"name\": \"f\", \"is\": \"x\"}]}"}) {
+       {"", "[", "{}", "{\"functions\": 3}", R"({"functions": [{"name": "f", "is": "x"}]})"}) {
     w.write("table.json", text);
     const Outcome outcome = run("--sources table.json a.cpp --");
     EXPECT_EQ(outcome.exit_code, 2) << text << outcome.out;
