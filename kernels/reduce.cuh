@@ -9,12 +9,6 @@ __device__ inline float warp_sum(float v) {
   return v;
 }
 
-__device__ inline float warp_max(float v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) v = fmaxf(v, __shfl_xor_sync(0xFFFFFFFFu, v, offset));
-  return v;
-}
-
 // The sum over a block of kWarps warps, to every thread. `scratch`, aligned to 16 bytes, must not be written
 // again before the next barrier.
 template <int kWarps>
