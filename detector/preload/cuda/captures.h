@@ -1,0 +1,35 @@
+// The captures that are open in the process.
+#pragma once
+
+#include <stdint.h>
+
+namespace capgate::preload {
+
+struct ThreadState;
+
+struct OpenCapture {
+  uint64_t stream;  // a null stream of the per-thread kind stands as 2
+  uint64_t id;
+  uint64_t begin_seq;
+  uint32_t tid;
+  uint32_t mode;
+  ThreadState* thread;
+  bool dead;  // its death was told
+};
+
+// How many are open.
+uint32_t captures_open();
+
+// False: too many are open to keep track of this one.
+bool capture_begins(const OpenCapture& capture);
+
+// Takes the stream's capture out. False: none was open there.
+bool capture_ends(uint64_t stream, OpenCapture* out);
+
+// After a call that failed: true when it broke a capture that was alive so far (told once a capture).
+bool capture_just_died(OpenCapture* out);
+
+// Whether any capture is open in global mode.
+bool global_capture_open();
+
+}  // namespace capgate::preload

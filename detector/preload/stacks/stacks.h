@@ -1,0 +1,29 @@
+// Native call stacks of the calling thread, each distinct one in the trace once.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace capgate::preload {
+
+struct ThreadState;
+
+inline constexpr uint32_t kMaxStackFrames = 96;
+
+// Loads the unwinder and walks one stack, so that the first real one does not cost 20 ms inside a capture.
+// False: there is no unwinder in this process.
+bool warm_up_stacks();
+
+// The id of the calling thread's native stack, 0 when there is none. truncated: it had more frames than are
+// kept. until_python: it ends at the first frame of the Python interpreter, which is kept; unwinding the
+// interpreter's own frames would cost most of the time and say nothing.
+uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python = false);
+
+// The calling thread's return addresses from the innermost frame outside this library and NVIDIA's on, at
+// most `most`; where Python runs, down to the interpreter. How many there are.
+uint32_t caller_addresses(uint64_t* out, uint32_t most);
+
+// "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.
+void describe_caller(char* out, size_t size);
+
+}  // namespace capgate::preload
