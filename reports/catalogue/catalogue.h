@@ -10,6 +10,10 @@
 
 namespace capgate::reports {
 
+// What a capture of the fault comes to: CUDA refuses it and the capture dies, or it captures and the graph is
+// not the step.
+enum class IfCaptured { dies, wrong, neither };
+
 struct Rule {
   std::string_view id;
   std::string_view title;      // a few words: "the host waits for the device"
@@ -23,6 +27,8 @@ struct Rule {
   std::string_view bad, good;  // the example
   std::span<const std::string_view> seen_by;  // runtime | static | engine
   std::span<const std::string_view> related;  // ids
+  IfCaptured if_captured;
+  std::string_view graph;  // what follows "it captures, but": "lacks the copy"; may be empty for what dies
 };
 
 // In the catalogue's order.

@@ -6,6 +6,14 @@
 #include "reports/model/json_print.h"
 
 namespace capgate::reports {
+namespace {
+
+std::string_view if_captured(const Rule& rule) {
+  if (rule.if_captured == IfCaptured::dies) return "dies";
+  return rule.if_captured == IfCaptured::wrong ? "wrong" : "neither";
+}
+
+}  // namespace
 
 std::string catalogue_json() {
   auto list = nlohmann::ordered_json::array();
@@ -22,7 +30,9 @@ std::string catalogue_json() {
                     {"bad", rule.bad},
                     {"good", rule.good},
                     {"seen_by", std::vector<std::string>(rule.seen_by.begin(), rule.seen_by.end())},
-                    {"related", std::vector<std::string>(rule.related.begin(), rule.related.end())}});
+                    {"related", std::vector<std::string>(rule.related.begin(), rule.related.end())},
+                    {"if_captured", if_captured(rule)},
+                    {"graph", rule.graph}});
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   out["rules"] = std::move(list);
   return print_json(out);

@@ -10,9 +10,10 @@ import re
 import sys
 import tomllib
 
-KEYS = {"id", "title", "fault", "why", "in_region", "a_step", "hint", "fix", "bad", "good", "seen_by", "related"}
-OPTIONAL = {"language"}
+KEYS = {"id", "title", "fault", "why", "in_region", "a_step", "hint", "fix", "bad", "good", "seen_by", "related", "if_captured"}
+OPTIONAL = {"language", "graph"}
 SEEN_BY = {"runtime", "static", "engine"}
+IF_CAPTURED = {"dies", "wrong", "neither"}
 SEEN_WORDS = {
     "runtime": "`capgate audit`",
     "static": "`capgate lint`",
@@ -34,6 +35,8 @@ def load(path):
             sys.exit(f"{where}: seen_by is some of {sorted(SEEN_BY)}")
         if unknown := [other for other in rule["related"] if other not in ids]:
             sys.exit(f"{where}: related names no rule: {unknown}")
+        if rule["if_captured"] not in IF_CAPTURED or (rule["if_captured"] == "wrong" and not rule.get("graph")):
+            sys.exit(f"{where}: if_captured is one of {sorted(IF_CAPTURED)}, and wrong needs the words of `graph`")
         for key, value in rule.items():
             if isinstance(value, str):
                 rule[key] = value.strip("\n")
@@ -59,6 +62,7 @@ def cpp(rules):
         texts = ("id", "title", "fault", "why", "in_region", "a_step", "hint", "fix")
         fields = [literal(rule[key]) for key in texts] + [literal(rule.get("language", "cpp"))]
         fields += [literal(rule["bad"]), literal(rule["good"]), f"k_seen_by_{number}", f"k_related_{number}"]
+        fields += [f"IfCaptured::{rule['if_captured']}", literal(rule.get("graph", ""))]
         out.append("    {" + ",\n     ".join(fields) + "},\n")
     out.append("}};\n")
     return "".join(out)

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "reports/model/names.h"
+#include "reports/model/claims.h"
+#include "reports/model/failure.h"
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
 
@@ -48,15 +49,21 @@ std::string subject(const Report& report) {
   return more.empty() ? program : program + " (" + clean(more) + ")";
 }
 
+std::string counts(const Summary& summary) {
+  std::string out;
+  if (summary.errors) add(out, counted(summary.errors, "error"));
+  if (summary.warnings) add(out, counted(summary.warnings, "warning"));
+  return out;
+}
+
 std::string verdict_line(const Report& report, const Paint& paint) {
   const std::string about = subject(report);
   switch (report.verdict) {
     case Verdict::fail: {
-      std::string count = counted(report.summary.errors, "error");
-      if (report.summary.warnings) count += ", " + counted(report.summary.warnings, "warning");
-      return paint.red("FAIL") +
-             fmt::format(": {} - the step cannot be captured as it is, or its replay would be wrong: {}",
-                         count, about);
+      const auto failure = failure_of(report);
+      const std::string kind = failure ? failure_text(*failure, place(failure->at->location))
+                                       : "the step cannot be replayed as it is";
+      return paint.red("FAIL") + fmt::format(": {} - {}: {}", kind, counts(report.summary), about);
     }
     case Verdict::inconclusive:
       return paint.yellow("INCONCLUSIVE") +
@@ -66,14 +73,9 @@ std::string verdict_line(const Report& report, const Paint& paint) {
     case Verdict::pass:
       break;
   }
-  std::string count;
-  if (report.summary.warnings) add(count, counted(report.summary.warnings, "warning"));
-  if (report.summary.notes) add(count, counted(report.summary.notes, "note"));
-  std::string_view proven = "what was captured can be replayed:";
-  if (report.coverage.kind == "eager") proven = "nothing in the marked step keeps it from being captured:";
-  if (only_sources(report)) proven = "no source line keeps the step from being captured:";
-  return paint.green("PASS") +
-         fmt::format(": no error - {} {}{}", proven, about, count.empty() ? "" : " - " + count);
+  const Claim claim = what_was_proved(report);
+  if (claim.scope.empty()) return paint.green("PASS") + ": no error - " + about;
+  return paint.green("PASS") + fmt::format(" ({}): {} - {}", claim.scope, clean(claim.text), about);
 }
 
 std::string second_line(const Report& report, const Paint& paint) {
@@ -81,12 +83,14 @@ std::string second_line(const Report& report, const Paint& paint) {
     const std::string remedy = report.reasons.empty() ? "" : report.reasons.front().remedy;
     return "  run:     " + paint.bold(clean(remedy.empty() ? "capgate audit -- PROGRAM" : remedy));
   }
-  const auto worst = std::find_if(report.violations.begin(), report.violations.end(),
-                                  [](const Violation& violation) { return !violation.suppressed; });
-  if (worst == report.violations.end() || worst->severity == Severity::note)
-    return "  worst:   nothing to fix";
-  std::string out = fmt::format("  worst:   {} {}", clean(worst->rule), place(worst->location));
-  if (!worst->hint.empty()) out += " - " + clean(worst->hint);
+  if (report.verdict == Verdict::pass) {
+    const NotProved open = what_was_not_proved(report);
+    return "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + paint.bold(open.command));
+  }
+  const auto failure = failure_of(report);
+  if (!failure) return "";
+  std::string out = fmt::format("  worst:   {} {}", clean(failure->at->rule), place(failure->at->location));
+  if (!failure->at->hint.empty()) out += " - " + clean(failure->at->hint);
   return out;
 }
 
@@ -143,7 +147,8 @@ std::string third_line(const Report& report, bool all) {
 
 std::string render_headline(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
-  return verdict_line(report, paint) + "\n" + second_line(report, paint) + "\n" +
+  const std::string second = second_line(report, paint);
+  return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n") +
          third_line(report, options.all) + "\n";
 }
 

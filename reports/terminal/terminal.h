@@ -29,7 +29,7 @@ std::string render_terminal(const Report& report, const TerminalOptions& options
 void render_terminal(const Report& report, const TerminalOptions& options,
                      const std::function<void(std::string_view)>& print);
 
-// The first three lines alone: what audit and lint print when the whole report is not wanted.
+// The first lines alone, three at most: what audit and lint print when the whole report is not wanted.
 std::string render_headline(const Report& report, const TerminalOptions& options);
 
 // A rule's page: what `capgate explain` prints.

@@ -1,0 +1,165 @@
+#include "reports/model/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "reports/catalogue/catalogue.h"
+#include "reports/model/verdict.h"
+
+namespace capgate::reports {
+namespace {
+
+std::string counted(uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+bool linted(const Report& report) {
+  return report.coverage.files_parsed.has_value();
+}
+
+bool ran(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  return coverage.kind == "capture" || coverage.kind == "eager" || !coverage.cupti.empty() ||
+         !coverage.processes.empty();
+}
+
+bool has_graph(const Report& report) {
+  return report.coverage.captures_completed > 0;
+}
+
+void add(std::string& list, const std::string& part, std::string_view between = ", ") {
+  if (!list.empty() && !part.empty()) list += between;
+  list += part;
+}
+
+// A call that CUDA refused, or work that is in no graph, without an error: in a capture that a later one
+// replaced, or whose graph nothing launches.
+bool is_refused_or_left_out(const Violation& violation) {
+  const Rule* rule = find_rule(violation.rule);
+  return !violation.suppressed && violation.phase == Phase::capture &&
+         (was_refused(violation) || (rule && rule->if_captured == IfCaptured::wrong));
+}
+
+std::string graphs(const Coverage& coverage) {
+  std::string out = counted(coverage.captures_completed, "graph") + " captured";
+  if (coverage.replays == 0) return out + ", never launched";
+  return out +
+         (coverage.replays == 1 ? ", launched once" : fmt::format(", launched {} times", coverage.replays));
+}
+
+std::string marked_steps(const Coverage& coverage) {
+  std::string out;
+  size_t steps = 0;
+  for (const RegionCoverage& region : coverage.regions) {
+    if (region.source == "lint" || region.occurrences < 2) continue;
+    if (++steps == 1) out = fmt::format("marked step \"{}\" ran {} times", region.name, region.occurrences);
+  }
+  return steps > 1 ? out + fmt::format(" and {} more did", steps - 1) : out;
+}
+
+std::string sources(const Coverage& coverage) {
+  const auto regions = static_cast<uint64_t>(
+      std::count_if(coverage.regions.begin(), coverage.regions.end(),
+                    [](const RegionCoverage& region) { return region.source == "lint"; }));
+  return counted(*coverage.files_parsed, "file") + " parsed with " + counted(regions, "region");
+}
+
+// Why a pass is not without a blemish: "1 warning, 2 notes, 1 allowed fault".
+std::string blemishes(const Summary& summary) {
+  std::string out;
+  if (summary.warnings) add(out, counted(summary.warnings, "warning"));
+  if (summary.notes) add(out, counted(summary.notes, "note"));
+  if (summary.suppressed) add(out, counted(summary.suppressed, "allowed fault"));
+  return out;
+}
+
+struct Gap {
+  std::string_view text;
+  bool (*holds)(const Report& report);
+};
+
+// In the order in which they matter to somebody who is about to rely on a pass.
+constexpr std::array<Gap, 11> kGaps{{
+    {"a run: nothing was captured, launched or measured", [](const Report& r) { return !ran(r); }},
+    {"a graph: none was captured, launched or compared",
+     [](const Report& r) { return ran(r) && !has_graph(r); }},
+    {"the rest of a step, after the call that killed its capture",
+     [](const Report& r) { return r.coverage.captures_failed > 0 && r.coverage.kind.empty(); }},
+    {"replays: their results were compared with no eager step", [](const Report& r) { return has_graph(r); }},
+    {"arguments, launch sizes and branches that should change from replay to replay", has_graph},
+    {"work that the eager step does and the captured step does not", has_graph},
+    {"memory: whether what a graph refers to lives as long as the graph", ran},
+    {"captures that go on between replays, and memory that graphs do not give back", has_graph},
+    {"batch sizes, shapes and branches that the run did not take", ran},
+    {"sources: capgate lint read none", [](const Report& r) { return !linted(r); }},
+    {"device code, and what only the run decides: library calls, function pointers, sizes",
+     [](const Report& r) { return linted(r) && !ran(r); }},
+}};
+
+bool is_general(const std::string& entry) {
+  return std::any_of(kGaps.begin(), kGaps.end(), [&](const Gap& gap) { return gap.text == entry; });
+}
+
+}  // namespace
+
+Claim what_was_proved(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  const bool eager = !has_graph(report) && coverage.kind == "eager";
+  Claim claim;
+  if (has_graph(report)) {
+    claim.scope = linted(report) ? "capture and source" : "capture only";
+    claim.text = graphs(coverage);
+  } else if (eager) {
+    claim.scope = linted(report) ? "eager step and source" : "eager step only";
+    claim.text = marked_steps(coverage);
+  } else if (linted(report)) {
+    claim.scope = "source only";
+  } else {
+    return claim;
+  }
+  if (linted(report)) add(claim.text, sources(coverage), "; ");
+  const bool spotless =
+      std::none_of(report.violations.begin(), report.violations.end(), is_refused_or_left_out);
+  std::string_view clean = "nothing refused or left out";
+  if (!has_graph(report)) clean = "nothing that a capture refuses or leaves out";
+  add(claim.text, std::string(spotless ? clean : "no error"));
+  add(claim.text, blemishes(report.summary));
+  return claim;
+}
+
+NotProved what_was_not_proved(const Report& report) {
+  if (has_graph(report))
+    return {
+        "that a replay computes what the eager step does; compare the outputs of both in a test of your own",
+        ""};
+  if (report.coverage.kind == "eager")
+    return {"that the step captures: no graph was captured or launched",
+            "capgate audit -- PROGRAM, once it captures the step"};
+  if (report.coverage.captures_failed > 0)
+    return {"anything about the rest of the step, after the call that killed its capture",
+            "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
+            "eagerly"};
+  if (ran(report))
+    return {"anything about a step: none was captured, and no marked one was seen twice",
+            "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+  return {"that the step captures: nothing was run", "capgate audit -- PROGRAM, on a machine with a GPU"};
+}
+
+std::vector<std::string> never_looked_at(const Report& report) {
+  std::vector<std::string> gaps;
+  for (const Gap& gap : kGaps)
+    if (gap.holds(report)) gaps.emplace_back(gap.text);
+  return gaps;
+}
+
+std::vector<std::string> particular_gaps(const Report& report) {
+  std::vector<std::string> gaps;
+  std::copy_if(report.coverage.not_checked.begin(), report.coverage.not_checked.end(),
+               std::back_inserter(gaps), [](const std::string& entry) { return !is_general(entry); });
+  return gaps;
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,38 @@
+// Which kind of failure a report tells of. The two need different people: a capture that dies is found by
+// running it once; a graph that is not the step passes every test of the capture and then decodes wrongly.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+enum class FailureKind {
+  capture_dies,   // CUDA refuses the call, or the end of the capture: there is no graph
+  graph_is_wrong  // there is a graph, and replaying it does something else than the step
+};
+
+struct Failure {
+  FailureKind kind = FailureKind::capture_dies;
+  bool observed =
+      false;  // in a capture of the run; else what a capture of this eager step or source comes to
+  const Violation* at = nullptr;
+};
+
+// Of one fault. Nothing for faults that do neither, such as captures that go on between replays.
+std::optional<Failure> failure_of(const Report& report, const Violation& violation);
+
+// Of a report: that of its unsuppressed errors which comes first. What was seen goes before what would be,
+// then a death before a wrong graph, then the report's own order. Nothing without such an error.
+std::optional<Failure> failure_of(const Report& report);
+// The same of the faults that decide, such as those that a baseline does not know.
+std::optional<Failure> failure_of(const Report& report, std::span<const Violation* const> faults);
+
+// `CAPTURE DIES at PLACE`, `GRAPH IS WRONG: it captures, but lacks the copy, at PLACE`; `A CAPTURE WOULD DIE
+// at PLACE` and `A REPLAY WOULD BE WRONG: the graph lacks the copy, at PLACE` for what no capture has shown.
+std::string failure_text(const Failure& failure, const std::string& place);
+
+}  // namespace capgate::reports

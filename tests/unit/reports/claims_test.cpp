@@ -1,0 +1,148 @@
+// What a pass says it proved, and what it says it did not.
+#include "reports/model/claims.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reports/model/merge.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::clean_sources;
+using testing::violation;
+
+Report eager_step() {
+  Report report = clean_run();
+  report.captures.clear();
+  report.subject.buckets.clear();
+  report.coverage.kind = "eager";
+  report.coverage.captures_completed = report.coverage.replays = 0;
+  report.coverage.regions = {{"decode", "nvtx", 6}};
+  finish(report);
+  return report;
+}
+
+Report sources_with_a_region() {
+  Report report = clean_sources();
+  report.coverage.regions = {{"capture at decode.cu:12", "lint", 1}};
+  finish(report);
+  return report;
+}
+
+bool has(const std::vector<std::string>& list, const std::string& entry) {
+  return std::find(list.begin(), list.end(), entry) != list.end();
+}
+
+TEST(Claims, ACaptureProvesWhatWasCapturedAndNotTheReplay) {
+  const Claim claim = what_was_proved(clean_run());
+  EXPECT_EQ(claim.scope, "capture only");
+  EXPECT_EQ(claim.text, "2 graphs captured, launched 160 times, nothing refused or left out");
+  const NotProved open = what_was_not_proved(clean_run());
+  EXPECT_EQ(
+      open.text,
+      "that a replay computes what the eager step does; compare the outputs of both in a test of your own");
+  EXPECT_EQ(open.command, "");  // there is no command that proves it
+}
+
+TEST(Claims, AGraphThatNobodyLaunchedIsSaidToBeOne) {
+  Report report = clean_run();
+  report.coverage.replays = 0;
+  report.coverage.captures_completed = 1;
+  EXPECT_EQ(what_was_proved(report).text, "1 graph captured, never launched, nothing refused or left out");
+  report.coverage.replays = 1;
+  EXPECT_EQ(what_was_proved(report).text, "1 graph captured, launched once, nothing refused or left out");
+}
+
+TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
+  Report report = clean_run();
+  Violation retried = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
+  retried.severity = Severity::note;
+  retried.result = "cudaErrorStreamCaptureUnsupported (900)";
+  report.violations = {retried};
+  finish(report);
+  EXPECT_EQ(what_was_proved(report).text, "2 graphs captured, launched 160 times, no error, 1 note");
+  report.violations[0] = violation("sync-copy", "step.cu", 7, "step", "cudaMemcpy");
+  report.violations[0].severity = Severity::note;
+  finish(report);
+  EXPECT_EQ(what_was_proved(report).text, "2 graphs captured, launched 160 times, no error, 1 note");
+  report.violations[0].suppressed = Suppressed{"a debug build", "capgate.supp:3"};
+  finish(report);
+  EXPECT_EQ(what_was_proved(report).text,
+            "2 graphs captured, launched 160 times, nothing refused or left out, 1 allowed fault");
+}
+
+TEST(Claims, AnEagerStepProvesNoGraph) {
+  const Claim claim = what_was_proved(eager_step());
+  EXPECT_EQ(claim.scope, "eager step only");
+  EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, nothing that a capture refuses or leaves out");
+  const NotProved open = what_was_not_proved(eager_step());
+  EXPECT_EQ(open.text, "that the step captures: no graph was captured or launched");
+  EXPECT_EQ(open.command, "capgate audit -- PROGRAM, once it captures the step");
+  Report two = eager_step();
+  two.coverage.regions.push_back({"prefill", "nvtx", 2});
+  two.coverage.regions.push_back({"once", "nvtx", 1});
+  EXPECT_EQ(
+      what_was_proved(two).text,
+      "marked step \"decode\" ran 6 times and 1 more did, nothing that a capture refuses or leaves out");
+}
+
+TEST(Claims, SourcesProveNoRun) {
+  const Claim claim = what_was_proved(sources_with_a_region());
+  EXPECT_EQ(claim.scope, "source only");
+  EXPECT_EQ(claim.text, "31 files parsed with 1 region, nothing that a capture refuses or leaves out");
+  EXPECT_EQ(what_was_not_proved(sources_with_a_region()).text, "that the step captures: nothing was run");
+}
+
+TEST(Claims, BothTogetherAreSaidToBeBoth) {
+  Report report = clean_run();
+  report.coverage.files_parsed = 31;
+  report.coverage.regions = {{"capture at decode.cu:12", "lint", 1}};
+  EXPECT_EQ(what_was_proved(report).scope, "capture and source");
+  EXPECT_EQ(
+      what_was_proved(report).text,
+      "2 graphs captured, launched 160 times; 31 files parsed with 1 region, nothing refused or left out");
+  Report eager = eager_step();
+  eager.coverage.files_parsed = 31;
+  EXPECT_EQ(what_was_proved(eager).scope, "eager step and source");
+}
+
+TEST(Claims, WhatLookedAtNothingClaimsNothing) {
+  EXPECT_EQ(what_was_proved(Report{}).scope, "");
+  Report dead = clean_run();
+  dead.coverage.kind.clear();
+  dead.coverage.captures_completed = 0;
+  dead.coverage.captures_failed = 1;
+  EXPECT_EQ(what_was_proved(dead).scope, "");
+  EXPECT_EQ(what_was_not_proved(dead).text,
+            "anything about the rest of the step, after the call that killed its capture");
+}
+
+TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
+  const auto run = never_looked_at(clean_run());
+  EXPECT_TRUE(has(run, "replays: their results were compared with no eager step"));
+  EXPECT_TRUE(has(run, "sources: capgate lint read none"));
+  EXPECT_FALSE(has(run, "a graph: none was captured, launched or compared"));
+  const auto eager = never_looked_at(eager_step());
+  EXPECT_TRUE(has(eager, "a graph: none was captured, launched or compared"));
+  EXPECT_TRUE(has(eager, "memory: whether what a graph refers to lives as long as the graph"));
+  EXPECT_TRUE(has(eager, "batch sizes, shapes and branches that the run did not take"));
+  EXPECT_FALSE(has(eager, "replays: their results were compared with no eager step"));
+  const auto lint = never_looked_at(sources_with_a_region());
+  EXPECT_TRUE(has(lint, "a run: nothing was captured, launched or measured"));
+  EXPECT_FALSE(has(lint, "batch sizes, shapes and branches that the run did not take"));
+  EXPECT_FALSE(has(lint, "sources: capgate lint read none"));
+}
+
+TEST(Claims, ParticularGapsAreThoseOfThisReport) {
+  Report report = clean_run();
+  report.coverage.not_checked = never_looked_at(report);
+  report.coverage.not_checked.insert(report.coverage.not_checked.begin() + 1, "Python lines: no CPython");
+  EXPECT_EQ(particular_gaps(report), std::vector<std::string>{"Python lines: no CPython"});
+}
+
+}  // namespace
+}  // namespace capgate::reports

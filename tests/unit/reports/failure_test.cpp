@@ -1,0 +1,107 @@
+// Which kind of failure a report tells of: by what became of the capture, and else by what the rule says of
+// one.
+#include "reports/model/failure.h"
+
+#include <gtest/gtest.h>
+
+#include "reports/catalogue/catalogue.h"
+#include "sample.h"
+
+namespace capgate::reports {
+namespace {
+
+using testing::clean_run;
+using testing::failed_run;
+using testing::violation;
+
+Violation in_capture(const std::string& rule, const std::string& capture, const std::string& result) {
+  Violation fault = violation(rule, "step.cu", 7, "step", "cudaSomething");
+  fault.capture = capture;
+  fault.result = result;
+  return fault;
+}
+
+Report with(std::vector<Violation> faults) {
+  Report report = clean_run();
+  report.captures[1].result = "failed:cudaErrorStreamCaptureInvalidated";
+  report.violations = std::move(faults);
+  finish(report);
+  return report;
+}
+
+std::string told(const Report& report) {
+  const auto failure = failure_of(report);
+  return failure ? failure_text(*failure, "step.cu:7") : "";
+}
+
+TEST(Failure, ARefusedCallInADeadCaptureKilledIt) {
+  EXPECT_EQ(told(with({in_capture("host-sync", "c2", "cudaErrorStreamCaptureUnsupported (900)")})),
+            "CAPTURE DIES at step.cu:7");
+  // By rule a graph of it is wrong; here CUDA refused it.
+  EXPECT_EQ(told(with({in_capture("default-stream", "c2", "cudaErrorStreamCaptureImplicit (906)")})),
+            "CAPTURE DIES at step.cu:7");
+  // The end of the capture is what CUDA refused, not the call that is named.
+  EXPECT_EQ(told(with({in_capture("unjoined-stream", "c2", "cudaSuccess")})), "CAPTURE DIES at step.cu:7");
+}
+
+TEST(Failure, AnErrorInACompletedCaptureIsAWrongGraph) {
+  EXPECT_EQ(told(with({in_capture("sync-copy", "c1", "cudaSuccess")})),
+            "GRAPH IS WRONG: it captures, but lacks the copy or memset, at step.cu:7");
+  // Refused, and the capture went on without it.
+  EXPECT_EQ(told(with({in_capture("wrong-device", "c1", "cudaErrorInvalidResourceHandle (400)")})),
+            "GRAPH IS WRONG: it captures, but lacks the work of the other device, at step.cu:7");
+  // By rule a capture of it dies; this one did not.
+  EXPECT_EQ(told(with({in_capture("host-sync", "c1", "cudaSuccess")})),
+            "GRAPH IS WRONG: it captures, but lacks the wait, at step.cu:7");
+}
+
+TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
+  Violation wait = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
+  wait.phase = Phase::step;
+  EXPECT_EQ(told(with({wait})), "A CAPTURE WOULD DIE at step.cu:7");
+  Violation branch = violation("host-branch", "step.cu", 7, "step", "", "static");
+  branch.phase = Phase::source;
+  EXPECT_EQ(told(with({branch})),
+            "A REPLAY WOULD BE WRONG: the graph holds the side of the branch that the host took during the "
+            "capture, at step.cu:7");
+  EXPECT_EQ(failure_text({FailureKind::capture_dies, true, nullptr}, ""), "CAPTURE DIES");
+}
+
+TEST(Failure, WhatWasSeenGoesFirstThenADeath) {
+  Violation would = violation("host-sync", "a.cu", 1, "a", "cudaStreamSynchronize", "static");
+  would.phase = Phase::source;
+  const Violation wrong = in_capture("sync-copy", "c1", "cudaSuccess");
+  const Violation died = in_capture("host-poll", "c2", "cudaErrorStreamCaptureUnsupported (900)");
+  EXPECT_EQ(failure_of(with({would, wrong}))->at->rule, "sync-copy");
+  EXPECT_EQ(failure_of(with({wrong, would, died}))->at->rule, "host-poll");
+  EXPECT_EQ(failure_of(failed_run())->at->rule, "host-sync");
+}
+
+TEST(Failure, OnlyErrorsThatCountAreFailures) {
+  EXPECT_FALSE(failure_of(clean_run()));
+  Violation allowed = in_capture("host-sync", "c2", "cudaErrorStreamCaptureUnsupported (900)");
+  allowed.suppressed = Suppressed{"meant", "capgate.supp:1"};
+  Violation warning = in_capture("host-node", "c1", "cudaSuccess");
+  warning.severity = Severity::warning;
+  EXPECT_FALSE(failure_of(with({allowed, warning})));
+  // What decides is the caller's to say: warnings under --fail-on warning, what is new beside a baseline.
+  const Report report = with({warning});
+  const std::vector<const Violation*> faults{report.violations.data()};
+  EXPECT_EQ(failure_of(report, faults)->kind, FailureKind::graph_is_wrong);
+  EXPECT_FALSE(failure_of(report, violation("recapture", "a.cu", 1, "f")));
+}
+
+// The words follow "it captures, but" and "the graph".
+TEST(Failure, EveryRuleSaysWhatItComesTo) {
+  for (const Rule& rule : rules()) {
+    EXPECT_FALSE(rule.if_captured == IfCaptured::wrong && rule.graph.empty()) << rule.id;
+    if (rule.graph.empty()) continue;
+    const auto verb = rule.graph.substr(0, rule.graph.find(' '));
+    EXPECT_TRUE(verb == "lacks" || verb == "holds" || verb == "calls" || verb == "allocates" ||
+                verb == "gives")
+        << rule.id << ": " << rule.graph;
+  }
+}
+
+}  // namespace
+}  // namespace capgate::reports
