@@ -155,7 +155,7 @@ CallRecord* commit_call(ThreadState& thread, const CallRecord& filled, uint64_t 
   memcpy(reinterpret_cast<char*>(record) + sizeof(trace::RecordHeader),
          reinterpret_cast<const char*>(&filled) + sizeof(trace::RecordHeader),
          sizeof(filled) - sizeof(trace::RecordHeader));
-  commit_record(record, trace::RecordType::call, sizeof(*record), seq);
+  commit_record(thread, record, trace::RecordType::call, sizeof(*record), seq);
   return record;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "detector/preload/system/callback_ids.h"
 #include "detector/trace/format.h"
 
 namespace capgate::preload {
@@ -70,7 +71,5 @@ void read_operands(const CallShape& shape, const void* parameters, Operands& out
 
 // At exit: the call's product (pointer, stream, event, graph, executable graph, old capture mode).
 uint64_t read_product(const CallShape& shape, const void* parameters);
-
-inline constexpr uint32_t kMaxIds = 2048;
 
 }  // namespace capgate::preload

@@ -15,10 +15,12 @@ constexpr char kBucket[] = "bucket:";
 constexpr uint32_t kMaxStarted = 256;
 constexpr uint32_t kNamesCounted = 64;
 
+// A range that may end on another thread.
 struct Started {
   uint64_t range;
   uint32_t name, domain;
-  bool marked;
+  trace::RegionSource source;
+  bool written;  // its start is in the trace
 };
 
 struct Subject {
@@ -45,7 +47,7 @@ void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource s
   record->domain = domain;
   record->stack = 0;
   record->range = range;
-  commit_record(record, trace::RecordType::region, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::region, sizeof(*record));
 }
 
 void write_mark_record(ThreadState& thread, trace::MarkOp op, uint32_t a, uint32_t b) {
@@ -56,7 +58,7 @@ void write_mark_record(ThreadState& thread, trace::MarkOp op, uint32_t a, uint32
   record->a = a;
   record->b = b;
   record->stack = 0;
-  commit_record(record, trace::RecordType::mark, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::mark, sizeof(*record));
 }
 
 // The begin or end of a range, as its kind is written.
@@ -207,16 +209,17 @@ void set_subject(const char* key, const char* value) {
   Busy busy(*thread);
   Text name;
   name << "subject." << key;
-  if (trace_live()) {
-    write_meta(*thread, name.c_str(), value);
-    return;
-  }
   const Subject subject{intern(*thread, name.c_str()), intern(*thread, value)};
+  // Asked under the lock: a trace that opens right after this answer writes the subject that is kept now.
   Locked locked(g_lock);
-  if (g_subject_count < kMaxSubjects) g_subjects[g_subject_count++] = subject;
+  if (trace_live())
+    write_meta(*thread, name.c_str(), value);
+  else if (g_subject_count < kMaxSubjects)
+    g_subjects[g_subject_count++] = subject;
 }
 
 void write_subjects(ThreadState& thread) {
+  Locked locked(g_lock);
   for (uint32_t i = 0; i < g_subject_count; ++i)
     write_meta(thread, interned_text(g_subjects[i].key), interned_text(g_subjects[i].value));
 }
@@ -229,33 +232,29 @@ void start_range(const char* name, const char* domain, uint64_t range, trace::Re
     count_name(*thread, name, domain);
     return;
   }
-  Started started{range, intern(*thread, name), intern(*thread, domain), true};
-  {
-    Locked locked(g_lock);
-    if (g_started_count == kMaxStarted) return;
-    g_started[g_started_count++] = started;
-  }
+  const uint32_t name_id = intern(*thread, name), domain_id = intern(*thread, domain);
+  // Asked under the lock: a trace that opens right after this answer writes the start itself.
+  Locked locked(g_lock);
+  if (g_started_count == kMaxStarted) return;
+  const bool live = trace_live();
+  g_started[g_started_count++] = {range, name_id, domain_id, source, live};
   g_marked_started.fetch_add(1);
-  write_region(*thread, trace::RegionOp::start, source, started.name, started.domain, range);
+  if (live) write_region(*thread, trace::RegionOp::start, source, name_id, domain_id, range);
 }
 
 void stop_range(uint64_t range, trace::RegionSource source) {
   ThreadState* thread = this_thread();
   if (thread == nullptr || thread->busy) return;
   Busy busy(*thread);
-  Started started{};
-  {
-    Locked locked(g_lock);
-    for (uint32_t i = 0; i < g_started_count; ++i) {
-      if (g_started[i].range != range) continue;
-      started = g_started[i];
-      g_started[i] = g_started[--g_started_count];
-      break;
-    }
+  Locked locked(g_lock);
+  for (uint32_t i = 0; i < g_started_count; ++i) {
+    const Started started = g_started[i];
+    if (started.range != range) continue;
+    g_started[i] = g_started[--g_started_count];
+    g_marked_started.fetch_sub(1);
+    write_region(*thread, trace::RegionOp::stop, source, started.name, started.domain, range);
+    return;
   }
-  if (!started.marked) return;
-  g_marked_started.fetch_sub(1);
-  write_region(*thread, trace::RegionOp::stop, source, started.name, started.domain, range);
 }
 
 bool process_range_open() {
@@ -274,10 +273,13 @@ void write_open_ranges(ThreadState& thread) {
 }
 
 void write_started_ranges(ThreadState& thread) {
+  // Written under the lock: the end of a range that stops now comes after its start.
+  Locked locked(g_lock);
   for (uint32_t i = 0; i < g_started_count; ++i) {
-    const Started& started = g_started[i];
-    write_region(thread, trace::RegionOp::start, trace::RegionSource::nvtx, started.name, started.domain,
-                 started.range);
+    Started& started = g_started[i];
+    if (started.written) continue;
+    started.written = true;
+    write_region(thread, trace::RegionOp::start, started.source, started.name, started.domain, started.range);
   }
 }
 

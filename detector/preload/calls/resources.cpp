@@ -51,7 +51,7 @@ void write_object(ThreadState& thread, trace::RecordType type, trace::ObjectOp o
   record->other = other;
   record->flags = flags;
   record->call_seq = call_seq != 0 ? call_seq : call_in_flight(thread);
-  commit_record(record, type, sizeof(*record));
+  commit_record(thread, record, type, sizeof(*record));
 }
 
 uint64_t number(const void* p) {
@@ -85,7 +85,7 @@ void note_node(ThreadState& thread, const CUpti_GraphData& graph) {
   record->node = number(graph.node);
   record->call_seq = call_in_flight(thread);
   record->kind = uint32_t(graph.nodeType);
-  commit_record(record, trace::RecordType::node, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::node, sizeof(*record));
 }
 
 void note_graph(ThreadState& thread, uint32_t cbid, const CUpti_GraphData& graph) {

@@ -24,7 +24,7 @@ void detach(ThreadState& thread) {
   if (mark != nullptr) {
     mark->t_ns = monotonic_ns();
     mark->op = uint16_t(trace::MarkOp::detach);
-    commit_record(mark, trace::RecordType::mark, sizeof(*mark));
+    commit_record(thread, mark, trace::RecordType::mark, sizeof(*mark));
   }
   write_end(thread, 2);
   close_trace(trace::FileState::detached);

@@ -71,7 +71,7 @@ const char* kernel_name(const CUDA_KERNEL_NODE_PARAMS& params) {
 
 void write_node(ThreadState& thread, trace::GraphNodeRecord* record, size_t bytes) {
   (void)thread;
-  commit_record(record, trace::RecordType::graph_node, bytes);
+  commit_record(thread, record, trace::RecordType::graph_node, bytes);
 }
 
 // True: its parameters were left out.
@@ -214,7 +214,7 @@ void write_edges(ThreadState& thread, CUgraph graph, size_t count) {
     record->graph = reinterpret_cast<uint64_t>(graph);
     record->from = reinterpret_cast<uint64_t>(from.data()[i]);
     record->to = reinterpret_cast<uint64_t>(to.data()[i]);
-    commit_record(record, trace::RecordType::graph_edge, sizeof(*record));
+    commit_record(thread, record, trace::RecordType::graph_edge, sizeof(*record));
   }
 }
 
@@ -238,7 +238,7 @@ void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end
   record->nodes = nodes;
   record->edges = edges;
   record->result = result;
-  commit_record(record, trace::RecordType::capture, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::capture, sizeof(*record));
   if (nodes == 0) return;
   // Asking for parameters may load a kernel. Relaxed mode keeps that legal here; while another capture is
   // open in global mode the parameters are left out instead.

@@ -22,9 +22,48 @@ struct Layout {
 
 // The headers of each version fix these. 3.9 and 3.10 have frames that are objects; 3.11 and 3.12 keep them
 // apart.
-constexpr Layout kOld = {0, 24, 24, 32, 0, 0, 0, 104, 112, 0, 32, 16, 48, 72};
-constexpr Layout kPython311 = {56, 8, 48, 32, 56, 69, 184, 112, 120, 136, 32, 16, 48, 72};
-constexpr Layout kPython312 = {56, 0, 8, 0, 56, 70, 192, 112, 120, 136, 32, 16, 40, 56};
+constexpr Layout kOld = {.c_frame = 0,
+                         .current_frame = 24,
+                         .back = 24,
+                         .code = 32,
+                         .instruction = 0,
+                         .owner = 0,
+                         .bytecode = 0,
+                         .filename = 104,
+                         .name = 112,
+                         .line_table = 0,
+                         .text_state = 32,
+                         .text_length = 16,
+                         .text_ascii = 48,
+                         .text_compact = 72};
+constexpr Layout kPython311 = {.c_frame = 56,
+                               .current_frame = 8,
+                               .back = 48,
+                               .code = 32,
+                               .instruction = 56,
+                               .owner = 69,
+                               .bytecode = 184,
+                               .filename = 112,
+                               .name = 120,
+                               .line_table = 136,
+                               .text_state = 32,
+                               .text_length = 16,
+                               .text_ascii = 48,
+                               .text_compact = 72};
+constexpr Layout kPython312 = {.c_frame = 56,
+                               .current_frame = 0,
+                               .back = 8,
+                               .code = 0,
+                               .instruction = 56,
+                               .owner = 70,
+                               .bytecode = 192,
+                               .filename = 112,
+                               .name = 120,
+                               .line_table = 136,
+                               .text_state = 32,
+                               .text_length = 16,
+                               .text_ascii = 40,
+                               .text_compact = 56};
 
 constexpr char kOwnedByC = 3;
 constexpr int kMaxFrames = 100;

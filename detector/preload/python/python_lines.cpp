@@ -24,7 +24,13 @@ using IsInitialized = int (*)();
 DumpTraceback g_dump = nullptr;
 ThisThreadState g_this_state = nullptr;
 IsInitialized g_initialized = nullptr;
-bool g_walks = false;  // the frames are read where they lie
+// Whether frames are read where they lie. Any thread that finds a difference ends it for all; a thread that
+// has already decided to walk finishes that one stack, which does no harm: what it reads are its own frames.
+std::atomic<bool> g_walks{false};
+
+bool walks() {
+  return g_walks.load(std::memory_order_relaxed);
+}
 Distinct g_stacks;
 std::atomic<bool> g_found{false};
 
@@ -83,18 +89,18 @@ bool walk_agrees(void* state, const char* walked, size_t walked_bytes) {
 
 // The calling thread's state in an interpreter that runs; null when there is none.
 void* running_state() {
-  if ((g_dump == nullptr && !g_walks) || g_this_state == nullptr) return nullptr;
+  if ((g_dump == nullptr && !walks()) || g_this_state == nullptr) return nullptr;
   if (g_initialized != nullptr && g_initialized() == 0) return nullptr;
   return g_this_state();
 }
 
 size_t read_stack(void* state, char* out, size_t size) {
-  if (!g_walks) return dump_stack(state, out, size);
+  if (!walks()) return dump_stack(state, out, size);
   const size_t n = write_python_frames(state, out, size);
   if (g_dump == nullptr || g_compared.load(std::memory_order_relaxed) >= kCompared || n == size) return n;
   g_compared.fetch_add(1, std::memory_order_relaxed);
   if (walk_agrees(state, out, n)) return n;
-  g_walks = false;
+  g_walks.store(false, std::memory_order_relaxed);
   g_differs.store(true);
   return dump_stack(state, out, size);
 }
@@ -150,7 +156,7 @@ uint32_t python_stack_by_text(ThreadState& thread, void* state) {
   record->id = id;
   record->bytes = uint32_t(n);
   memcpy(record + 1, text, n);
-  commit_record(record, trace::RecordType::python_stack, bytes);
+  commit_record(thread, record, trace::RecordType::python_stack, bytes);
   return id;
 }
 
@@ -172,10 +178,11 @@ void find_python(ThreadState& thread) {
   if (g_dump == nullptr)
     g_dump = reinterpret_cast<DumpTraceback>(python_symbol(lib, "PyUnstable_DumpTraceback"));
   write_meta(thread, "python", version());
-  g_walks = know_python_frames(version(), python_symbol, lib);
+  g_walks.store(know_python_frames(version(), python_symbol, lib), std::memory_order_release);
   Text why;
-  if (g_this_state == nullptr || (g_dump == nullptr && !g_walks)) {
-    g_dump = nullptr, g_walks = false;
+  if (g_this_state == nullptr || (g_dump == nullptr && !walks())) {
+    g_dump = nullptr;
+    g_walks.store(false, std::memory_order_relaxed);
     why << "the frames of this Python cannot be read: " << version();
   }
   write_meta(thread, "python.lines", why.c_str());
@@ -186,10 +193,10 @@ uint32_t python_stack(ThreadState& thread) {
   if (state == nullptr) return 0;
   constexpr size_t kMaxPlaces = 606;
   uint64_t places[kMaxPlaces];
-  const size_t count = g_walks && !without(Part::known_stacks) ? python_places(state, places, kMaxPlaces) : 0;
+  const size_t count = walks() && !without(Part::known_stacks) ? python_places(state, places, kMaxPlaces) : 0;
   if (const uint32_t known = count != 0 ? g_places.find(places, count) : 0; known != 0) return known;
   const uint32_t id = python_stack_by_text(thread, state);
-  if (count != 0 && g_walks) g_places.keep(places, count, id);
+  if (count != 0 && walks()) g_places.keep(places, count, id);
   return id;
 }
 

@@ -113,7 +113,7 @@ uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   record->id = id;
   record->count = walked.count;
   memcpy(record + 1, walked.ip, walked.count * sizeof(uint64_t));
-  commit_record(record, trace::RecordType::stack, bytes);
+  commit_record(thread, record, trace::RecordType::stack, bytes);
   return id;
 }
 

@@ -1,7 +1,7 @@
 #include "detector/preload/writer/counters.h"
 
-#include "detector/preload/calls/call_shape.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/callback_ids.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/strings.h"
 #include "detector/preload/writer/thread_state.h"
@@ -25,7 +25,7 @@ trace::CounterRecord* make(ThreadState& thread, uint32_t name) {
   auto* record = reserve<trace::CounterRecord>(thread);
   if (record == nullptr) return nullptr;
   record->name = name;
-  commit_record(record, trace::RecordType::counter, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::counter, sizeof(*record));
   return record;
 }
 

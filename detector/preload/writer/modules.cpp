@@ -137,7 +137,7 @@ void write_module(ThreadState& thread, const Fresh& fresh) {
   auto* tail = reinterpret_cast<uint8_t*>(record + 1);
   memcpy(tail, fresh.build_id, fresh.build_id_bytes);
   memcpy(tail + fresh.build_id_bytes, fresh.path, fresh.path_bytes);
-  commit_record(record, trace::RecordType::module, bytes);
+  commit_record(thread, record, trace::RecordType::module, bytes);
 }
 
 struct Finder {

@@ -36,7 +36,7 @@ void write_one(ThreadState& thread, uint32_t id) {
   record->id = id;
   record->bytes = entry.bytes;
   memcpy(record + 1, g_table->arena + entry.offset, entry.bytes);
-  commit_record(record, trace::RecordType::string, bytes);
+  commit_record(thread, record, trace::RecordType::string, bytes);
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ void name_thread(ThreadState& thread) {
   if (record == nullptr) return;
   record->tid = thread.tid.load(std::memory_order_relaxed);
   record->name = id;
-  commit_record(record, trace::RecordType::thread, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::thread, sizeof(*record));
 }
 
 void find_stack_bounds(ThreadState& thread) {

@@ -30,7 +30,7 @@ void write_end(ThreadState& thread, uint32_t how) {
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
   record->how = how;
-  commit_record(record, trace::RecordType::end, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::end, sizeof(*record));
 }
 
 void give_up(ThreadState& thread, const char* what, const char* why) {

@@ -29,7 +29,7 @@ size_t g_reserved = 0;  // address space
 size_t g_mapped = 0;    // backed by the file
 dev_t g_device = 0;
 ino_t g_inode = 0;
-bool g_full = false;
+std::atomic<bool> g_full{false};  // written under the lock, read without it
 char g_path[PATH_MAX];
 
 trace::FileHeader* header() {
@@ -74,7 +74,8 @@ bool claim_chunk(ThreadState& thread) {
   const size_t end = kHeaderBytes + (index + 1) * kChunkBytes;
   if (end > g_mapped) {
     const int saved = errno;
-    if (!g_full && !grow_again()) g_full = true;
+    if (!g_full.load(std::memory_order_relaxed) && !grow_again())
+      g_full.store(true, std::memory_order_relaxed);
     errno = saved;
     if (end > g_mapped) return false;
   }
@@ -205,17 +206,14 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
   return true;
 }
 
-trace::FileHeader* trace_header() {
-  return header();
-}
-
 size_t max_record_bytes() {
   return kChunkBytes - sizeof(trace::ChunkHeader);
 }
 
 bool trace_is_filling() {
-  return g_full || kHeaderBytes + __atomic_load_n(&header()->next_chunk, __ATOMIC_RELAXED) * kChunkBytes >
-                       g_reserved / 2;
+  return g_full.load(std::memory_order_relaxed) ||
+         kHeaderBytes + __atomic_load_n(&header()->next_chunk, __ATOMIC_RELAXED) * kChunkBytes >
+             g_reserved / 2;
 }
 
 uint64_t next_seq() {
@@ -234,7 +232,8 @@ void* reserve_record(ThreadState& thread, size_t bytes) {
   return thread.cursor;
 }
 
-void commit_record(void* record, trace::RecordType type, size_t bytes, uint64_t seq, uint16_t flags) {
+void commit_record(ThreadState& thread, void* record, trace::RecordType type, size_t bytes, uint64_t seq,
+                   uint16_t flags) {
   bytes = (bytes + 7) & ~size_t(7);
   auto* head = static_cast<trace::RecordHeader*>(record);
   head->type = uint16_t(type);
@@ -242,7 +241,7 @@ void commit_record(void* record, trace::RecordType type, size_t bytes, uint64_t 
   head->seq = seq != 0 ? seq : next_seq();
   __atomic_store_n(&head->bytes, uint32_t(bytes), __ATOMIC_RELEASE);
   __atomic_add_fetch(&header()->events, 1, __ATOMIC_RELAXED);
-  this_thread()->cursor += bytes;
+  thread.cursor += bytes;
 }
 
 void write_meta(ThreadState& thread, const char* key, const char* value, size_t value_bytes) {
@@ -255,7 +254,7 @@ void write_meta(ThreadState& thread, const char* key, const char* value, size_t 
   record->value_bytes = uint32_t(value_bytes);
   memcpy(record + 1, key, key_bytes);
   memcpy(reinterpret_cast<char*>(record + 1) + key_bytes, value, value_bytes);
-  commit_record(record, trace::RecordType::meta, bytes);
+  commit_record(thread, record, trace::RecordType::meta, bytes);
 }
 
 void write_meta(ThreadState& thread, const char* key, const char* value) {
@@ -266,7 +265,7 @@ void close_trace(trace::FileState state) {
   const Uncancelled uncancelled;
   Locked locked(g_lock);
   if (!trace_live()) return;
-  g_full = true;
+  g_full.store(true, std::memory_order_relaxed);
   const size_t used = kHeaderBytes + header()->next_chunk * kChunkBytes;
   __atomic_store_n(&header()->state, uint32_t(state), __ATOMIC_RELEASE);
   g_live->store(0, std::memory_order_release);
@@ -291,7 +290,7 @@ void forget_in_child() {
   if (g_base != nullptr) munmap(g_base, g_reserved);
   g_base = nullptr;
   g_reserved = g_mapped = 0;
-  g_full = false;
+  g_full.store(false, std::memory_order_relaxed);
 }
 }  // namespace
 CAPGATE_AFTER_FORK(forget_in_child)

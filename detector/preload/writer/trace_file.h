@@ -23,13 +23,13 @@ inline bool trace_live() {
   return g_live != nullptr && g_live->load(std::memory_order_relaxed) != 0;
 }
 
-trace::FileHeader* trace_header();
-
 // A zeroed record of the calling thread's chunk, to be filled and then committed. Null when there is no room:
 // counted as dropped.
 void* reserve_record(ThreadState& thread, size_t bytes);
 uint64_t next_seq();
-void commit_record(void* record, trace::RecordType type, size_t bytes, uint64_t seq = 0, uint16_t flags = 0);
+// `thread` is the one that reserved the record.
+void commit_record(ThreadState& thread, void* record, trace::RecordType type, size_t bytes, uint64_t seq = 0,
+                   uint16_t flags = 0);
 
 // A fixed-size record.
 template <class T>

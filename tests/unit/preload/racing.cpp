@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <string>
 #include <thread>
 #include <vector>
@@ -79,15 +80,26 @@ void captures_of_two_threads(cudaStream_t stream) {
   elsewhere([&] { fake_rt::end_capture(stream, &graph); });
 }
 
+// CUDA starts, and the library attaches, while every thread marks its work for the first time.
+void start_at_once(std::barrier<>& all, const std::string& name) {
+  all.arrive_and_wait();
+  capgate_subject(name.c_str(), "early");
+  capgate::region step(name.c_str());
+  const nvtxRangeId_t early = nvtxRangeStartA("early");
+  cuInit(0);
+  nvtxRangeEnd(early);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 1;
-  cuInit(0);
+  std::barrier<> all(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t)
-    threads.emplace_back([t, rounds] {
+    threads.emplace_back([&all, t, rounds] {
       const std::string name = "decode-" + std::to_string(t);
+      start_at_once(all, name);
       for (int round = 0; round < rounds; ++round) {
         cudaStream_t stream = make_stream();
         mark(stream, name);
