@@ -15,7 +15,6 @@
 namespace capgate::seal {
 namespace {
 
-constexpr char kSealMagic[8] = {'C', 'G', 'S', 'E', 'A', 'L', 'E', 'D'};
 constexpr size_t kHeadBytes = sizeof(kSealMagic) + sizeof(uint32_t);
 // No run of use has more; a file that claims it is damaged or hostile.
 constexpr size_t kMostUnpacked = size_t{4} << 30;

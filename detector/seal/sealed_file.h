@@ -14,6 +14,7 @@
 
 namespace capgate::seal {
 
+inline constexpr char kSealMagic[8] = {'C', 'G', 'S', 'E', 'A', 'L', 'E', 'D'};
 inline constexpr uint32_t kSealVersion = 1;
 
 // The sections, unpacked. `name` is what an error calls the file.

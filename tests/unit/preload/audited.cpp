@@ -1,5 +1,6 @@
 #include "tests/unit/preload/audited.h"
 
+#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -8,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "detector/trace/module_place.h"
 
 namespace capgate::test {
 namespace {
@@ -44,8 +47,28 @@ std::string fresh_folder() {
   return made;
 }
 
-const trace::RawTrace& Audited::only() const {
-  static const trace::RawTrace kNone;
+size_t RecordedTrace::count_of_facts(const std::string& key) const {
+  return static_cast<size_t>(std::count_if(process.meta.begin(), process.meta.end(),
+                                           [&](const auto& fact) { return fact.first == key; }));
+}
+
+std::string RecordedTrace::place(uint64_t ip) const {
+  return trace::module_place(process.modules, ip);
+}
+
+RecordedTrace read_recorded(const std::string& path) {
+  auto file = trace::read_raw(path);
+  if (!file) {
+    ADD_FAILURE() << file.error();
+    return {};
+  }
+  RecordedTrace trace{std::move(*file), {}};
+  trace.process = trace::read_process(trace.file);
+  return trace;
+}
+
+const RecordedTrace& Audited::only() const {
+  static const RecordedTrace kNone;
   return traces.size() == 1 ? traces.front() : kNone;
 }
 
@@ -76,20 +99,14 @@ Audited run_audited(const std::string& scenario, const Options& options) {
   for (const auto& entry : fs::directory_iterator(folder + "/traces"))
     result.files.push_back(entry.path().string());
   std::sort(result.files.begin(), result.files.end());
-  for (const auto& file : result.files) {
-    auto read = trace::read_raw_trace(file);
-    if (read) result.traces.push_back(std::move(*read));
-  }
+  for (const auto& file : result.files) result.traces.push_back(read_recorded(file));
   return result;
 }
 
-std::vector<trace::CallRecord> calls(const trace::RawTrace& trace, const std::string& name) {
+std::vector<trace::CallRecord> calls(const RecordedTrace& trace, const std::string& name) {
   std::vector<trace::CallRecord> out;
-  for (const auto& record : trace.records) {
-    if (record.type() != trace::RecordType::call) continue;
-    const auto& call = record.as<trace::CallRecord>();
-    if (name.empty() || trace.text(call.name) == name) out.push_back(call);
-  }
+  for (const auto& [call, tid] : trace.process.calls)
+    if (name.empty() || trace.process.text(call.name) == name) out.push_back(call);
   return out;
 }
 
@@ -109,10 +126,10 @@ std::vector<std::string> interpreters() {
   return found;
 }
 
-uint64_t counter(const trace::RawTrace& trace, const std::string& name) {
+uint64_t counter(const RecordedTrace& trace, const std::string& name) {
   uint64_t total = 0;
-  for (const auto& record : records<trace::CounterRecord>(trace, trace::RecordType::counter))
-    if (trace.text(record.name) == name) total += record.value;
+  for (const auto& [counter, tid] : trace.process.counters)
+    if (trace.process.text(counter.name) == name) total += counter.value;
   return total;
 }
 

@@ -1,21 +1,39 @@
 // Runs a program under the preloaded library and reads the traces that it left.
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "detector/preload/dump/raw_trace.h"
+#include "detector/trace/raw_file.h"
+#include "detector/trace/reader.h"
 
 namespace capgate::test {
+
+// A raw trace, as the analysis reads it.
+struct RecordedTrace {
+  trace::RawFile file;
+  trace::ProcessTrace process;
+
+  std::string text(uint32_t id) const { return std::string(process.text(id)); }
+  // The last value of a key, or empty.
+  std::string fact(const std::string& key) const { return std::string(process.fact(key)); }
+  size_t count_of_facts(const std::string& key) const;
+  // The module of an address as "libfoo.so+0x12", or its number.
+  std::string place(uint64_t ip) const;
+};
+
+// A trace that cannot be read fails the test.
+RecordedTrace read_recorded(const std::string& path);
 
 struct Audited {
   int exit_code = -1;  // 128 + signal when killed
   std::string err;
-  std::vector<trace::RawTrace> traces;  // by file name
+  std::vector<RecordedTrace> traces;  // by file name
   std::vector<std::string> files;
 
-  const trace::RawTrace& only() const;
+  const RecordedTrace& only() const;
   std::string fact(const std::string& key) const { return only().fact(key); }
 };
 
@@ -32,20 +50,25 @@ Audited run_audited(const std::string& scenario, const Options& options = {});
 std::string fresh_folder();
 
 // The calls of a name ("" all), in order.
-std::vector<trace::CallRecord> calls(const trace::RawTrace& trace, const std::string& name = "");
+std::vector<trace::CallRecord> calls(const RecordedTrace& trace, const std::string& name = "");
 
 // All records of one type.
 template <class T>
-std::vector<T> records(const trace::RawTrace& trace, trace::RecordType type) {
+std::vector<T> records(const RecordedTrace& trace, trace::RecordType type) {
   std::vector<T> out;
-  for (const trace::RawRecord& record : trace.records)
-    if (record.type() == type) out.push_back(record.as<T>());
+  for (const trace::RawRecord& record : trace.file.records) {
+    trace::RecordHeader header;
+    std::memcpy(&header, trace.file.bytes.data() + record.offset, sizeof header);
+    if (trace::RecordType(header.type) != type) continue;
+    T& to = out.emplace_back();
+    std::memcpy(static_cast<void*>(&to), trace.file.bytes.data() + record.offset, sizeof to);
+  }
   return out;
 }
 
 // Every interpreter of this machine: the one on the path and those of pyenv.
 std::vector<std::string> interpreters();
 
-uint64_t counter(const trace::RawTrace& trace, const std::string& name);
+uint64_t counter(const RecordedTrace& trace, const std::string& name);
 
 }  // namespace capgate::test

@@ -7,10 +7,9 @@ namespace capgate::test {
 namespace {
 
 using trace::CallRecord;
-using trace::RawTrace;
 using trace::RecordType;
 
-const CallRecord& launch_of(const std::vector<CallRecord>& launches, const RawTrace& trace,
+const CallRecord& launch_of(const std::vector<CallRecord>& launches, const RecordedTrace& trace,
                             const std::string& kernel) {
   for (const auto& launch : launches)
     if (trace.text(launch.label) == kernel) return launch;

@@ -13,13 +13,14 @@ namespace {
 using trace::CallRecord;
 
 // Every call's stacks in words that hold for any run, by thread in the order of their making.
-std::vector<std::string> stacks_in_words(const trace::RawTrace& trace) {
+std::vector<std::string> stacks_in_words(const RecordedTrace& trace) {
   std::vector<std::string> out;
   for (const CallRecord& call : calls(trace)) {
     std::string text = trace.text(call.name) + (call.flags & trace::kStackTruncated ? " cut" : "");
-    if (const auto stack = trace.stacks.find(call.stack); stack != trace.stacks.end())
+    if (const auto stack = trace.process.stacks.find(call.stack); stack != trace.process.stacks.end())
       for (const uint64_t ip : stack->second) text += " " + trace.place(ip);
-    if (const auto stack = trace.python_stacks.find(call.python_stack); stack != trace.python_stacks.end())
+    if (const auto stack = trace.process.python_stacks.find(call.python_stack);
+        stack != trace.process.python_stacks.end())
       text += "\n" + stack->second;
     out.push_back(text);
   }

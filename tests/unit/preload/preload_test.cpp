@@ -26,9 +26,9 @@ TEST(Preload, ACleanCaptureIsWholeInTheTrace) {
   EXPECT_EQ(run.err, "");
   ASSERT_EQ(run.traces.size(), 1u);
   const auto& trace = run.only();
-  EXPECT_EQ(trace.header.state, uint32_t(trace::FileState::closed));
-  EXPECT_EQ(trace.header.dropped, 0u);
-  EXPECT_EQ(trace.header.events, trace.records.size());
+  EXPECT_EQ(trace.file.header.state, uint32_t(trace::FileState::closed));
+  EXPECT_EQ(trace.file.header.dropped, 0u);
+  EXPECT_EQ(trace.file.header.events, trace.file.records.size());
   EXPECT_EQ(trace.fact("cupti.state"), "attached");
   EXPECT_EQ(trace.fact("cupti.proof"), "a callback arrived");
   EXPECT_EQ(trace.fact("gpu.0"), "Fake GPU|90|07070707070707070707070707070707");
@@ -56,14 +56,15 @@ TEST(Preload, ACleanCaptureIsWholeInTheTrace) {
 TEST(Preload, KernelParametersAreInTheGraphNodes) {
   const Audited run = run_audited("clean");
   size_t kernels = 0;
-  for (const auto& record : run.only().records) {
-    if (record.type() != RecordType::graph_node) continue;
-    const auto& node = record.as<trace::GraphNodeRecord>();
-    if (node.kind != 0) continue;
+  const trace::RawFile& file = run.only().file;
+  for (const auto& record : file.records) {
+    trace::GraphNodeRecord node{};
+    std::memcpy(&node, file.bytes.data() + record.offset, std::min<size_t>(record.bytes, sizeof node));
+    if (RecordType(node.h.type) != RecordType::graph_node || node.kind != 0) continue;
     EXPECT_EQ(run.only().text(node.name), "decode_kernel");
     ASSERT_EQ(node.param_count, 2u);
     ASSERT_EQ(node.param_bytes, 12u);
-    const char* layout = reinterpret_cast<const char*>(&node + 1);
+    const auto* layout = file.bytes.data() + record.offset + sizeof node;
     uint64_t first = 0;
     uint32_t second = 0;
     std::memcpy(&first, layout + 16, 8);
@@ -129,8 +130,8 @@ TEST(Preload, ADeathThatNobodyListensToIsToldOnTheTerminal) {
 TEST(Preload, StacksHoldTheProgramsFramesAndNoneOfOurs) {
   const Audited run = run_audited("broken");
   const auto& trace = run.only();
-  ASSERT_FALSE(trace.stacks.empty());
-  for (const auto& [id, stack] : trace.stacks) {
+  ASSERT_FALSE(trace.process.stacks.empty());
+  for (const auto& [id, stack] : trace.process.stacks) {
     ASSERT_FALSE(stack.empty());
     bool program = false;
     for (const uint64_t ip : stack) {
@@ -146,7 +147,7 @@ TEST(Preload, ADeepStackIsCutAndMarked) {
   const auto sync = calls(run.only(), "cudaStreamSynchronize");
   ASSERT_EQ(sync.size(), 1u);
   EXPECT_TRUE(sync[0].flags & trace::kStackTruncated);
-  EXPECT_EQ(run.only().stacks.at(sync[0].stack).size(), 96u);
+  EXPECT_EQ(run.only().process.stacks.at(sync[0].stack).size(), 96u);
 }
 
 TEST(Preload, OperandsOfCopiesAreClassified) {
@@ -260,7 +261,7 @@ TEST(Preload, CallsNewerThanTheHeadersAreWatchedByNameOrCounted) {
   ASSERT_EQ(newer.size(), 1u);
   EXPECT_EQ(newer[0].family, uint16_t(Family::stream_sync));
   bool counted = false;
-  for (const auto& [id, text] : run.only().strings)
+  for (const auto& [id, text] : run.only().process.strings)
     counted |= text.rfind("unknown-cbid:runtime:", 0) == 0 && text.find("cudaTeleport") != std::string::npos;
   EXPECT_TRUE(counted);
 }
@@ -289,7 +290,7 @@ TEST(Preload, NvtxRangesOfEveryKind) {
   EXPECT_EQ(marks[0].op, uint16_t(trace::MarkOp::bucket_push));
   EXPECT_EQ(marks[1].op, uint16_t(trace::MarkOp::bucket_pop));
   EXPECT_EQ(counter(trace, "nvtx-range:not-asked-for"), 2u);
-  EXPECT_EQ(trace.meta.count("nvtx"), 2u);
+  EXPECT_EQ(trace.count_of_facts("nvtx"), 2u);
   // Launches are seen in captures alone; a process-wide range reaches other threads.
   EXPECT_EQ(calls(trace, "cudaLaunchKernel").size(), 1u);
   EXPECT_EQ(calls(trace, "cudaStreamSynchronize").size(), 3u);
@@ -335,11 +336,11 @@ TEST(Preload, StepsBetweenReplaysAreRecordedAndBusyWaitsAreCut) {
 TEST(Preload, ManyThreads) {
   const Audited run = run_audited("threads");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.only().header.dropped, 0u);
+  EXPECT_EQ(run.only().file.header.dropped, 0u);
   EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 48u * 20u);
   EXPECT_EQ(records<trace::RegionRecord>(run.only(), RecordType::region).size(), 48u * 40u);
   std::set<uint32_t> threads;
-  for (const auto& record : run.only().records) threads.insert(record.tid);
+  for (const auto& record : run.only().file.records) threads.insert(record.tid);
   EXPECT_EQ(threads.size(), 49u);
 }
 
@@ -394,7 +395,7 @@ TEST(Preload, ErrnoBelongsToTheProgram) {
 TEST(Preload, DetachesOnRequest) {
   const Audited run = run_audited("clean", {.env = {{"CAPGATE_UNTIL", "replays=2"}}});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::detached));
+  EXPECT_EQ(run.only().file.header.state, uint32_t(trace::FileState::detached));
   EXPECT_EQ(calls(run.only(), "cudaGraphLaunch").size(), 2u);
   const auto end = records<trace::EndRecord>(run.only(), RecordType::end);
   ASSERT_EQ(end.size(), 1u);

@@ -69,7 +69,7 @@ TEST(Process, TheTraceSurvivesAKillInTheMiddleOfACall) {
   const Audited run = run_audited("killed");
   EXPECT_EQ(run.exit_code, 128 + 9);
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::open));
+  EXPECT_EQ(run.only().file.header.state, uint32_t(trace::FileState::open));
   const auto waits = calls(run.only(), "cuStreamSynchronize");
   ASSERT_EQ(waits.size(), 1u);
   EXPECT_EQ(waits[0].result, trace::kPending);
@@ -92,7 +92,7 @@ TEST(Process, ForkedChildrenWriteNothingIntoTheParentsTrace) {
   const auto launches = calls(run.only(), "cudaLaunchKernel");
   ASSERT_EQ(launches.size(), 1u);
   EXPECT_EQ(run.only().text(launches[0].label), "parent");
-  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::closed));
+  EXPECT_EQ(run.only().file.header.state, uint32_t(trace::FileState::closed));
 }
 
 TEST(Process, AChildThatUsesCudaFirstHasATraceOfItsOwn) {
@@ -107,7 +107,7 @@ TEST(Process, AChildThatUsesCudaFirstHasATraceOfItsOwn) {
   }
   std::sort(labels.begin(), labels.end());
   EXPECT_EQ(labels, (std::vector<std::string>{"child", "parent"}));
-  EXPECT_NE(run.traces[0].header.pid, run.traces[1].header.pid);
+  EXPECT_NE(run.traces[0].file.header.pid, run.traces[1].file.header.pid);
 }
 
 TEST(Process, AFileSizeLimitDropsRecordsAndHarmsNobody) {
@@ -115,8 +115,8 @@ TEST(Process, AFileSizeLimitDropsRecordsAndHarmsNobody) {
   const Audited run = run_audited("fills_disk", {.shell_prefix = "ulimit -f 1200;"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_GT(run.only().header.dropped + counter(run.only(), "thinned:room"), 0u);
-  EXPECT_LE(run.only().bytes.size(), 1200u * 1024);
+  EXPECT_GT(run.only().file.header.dropped + counter(run.only(), "thinned:room"), 0u);
+  EXPECT_LE(std::filesystem::file_size(run.files.at(0)), 1200u * 1024);
 }
 
 TEST(Process, AFullDiskDropsRecordsAndHarmsNobody) {
@@ -127,9 +127,8 @@ TEST(Process, AFullDiskDropsRecordsAndHarmsNobody) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const auto trace = trace::read_raw_trace(entry.path().string());
-    ASSERT_TRUE(trace.ok());
-    EXPECT_GT(trace->header.dropped + counter(*trace, "thinned:room"), 0u);
+    const RecordedTrace trace = read_recorded(entry.path().string());
+    EXPECT_GT(trace.file.header.dropped + counter(trace, "thinned:room"), 0u);
     ++files;
   }
   EXPECT_EQ(files, 1u);
@@ -139,14 +138,14 @@ TEST(Process, AFullDiskDropsRecordsAndHarmsNobody) {
 TEST(Process, TheLimitOnTheTraceHolds) {
   const Audited run = run_audited("fills_disk", {.env = {{"CAPGATE_TRACE_LIMIT_MB", "8"}}});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_LE(run.only().bytes.size(), 8u << 20);
+  EXPECT_LE(std::filesystem::file_size(run.files.at(0)), 8u << 20);
   EXPECT_GT(counter(run.only(), "thinned:room"), 0u);
 }
 
 TEST(Process, AProgramThatClosesEveryDescriptorLosesNothing) {
   const Audited run = run_audited("closes_all");
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.only().header.dropped, 0u);
+  EXPECT_EQ(run.only().file.header.dropped, 0u);
   EXPECT_EQ(calls(run.only(), "cudaEventRecord").size(), 20000u);
 }
 
@@ -161,7 +160,7 @@ TEST(Process, ADeafCuptiLeavesNoProof) {
   const Audited run = run_audited("clean", {.env = {{"FAKE_CUPTI", "deaf"}}});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.fact("cupti.state"), "attached");
-  EXPECT_EQ(run.only().meta.count("cupti.proof"), 0u);
+  EXPECT_EQ(run.only().count_of_facts("cupti.proof"), 0u);
 }
 
 TEST(Process, AProgramThatMakesNoCallIsNotTakenForADeafCupti) {
@@ -183,7 +182,7 @@ TEST(Process, AFatalErrorInsideCuptiIsToldAndRecorded) {
   const Audited run =
       run_audited("cupti_dies", {.env = {{"LD_PRELOAD", std::string(PRELOAD_LIBRARY) + ":" + cupti}}});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::gave_up));
+  EXPECT_EQ(run.only().file.header.state, uint32_t(trace::FileState::gave_up));
   EXPECT_NE(run.fact("gave-up").find("fell off the bus"), std::string::npos);
   EXPECT_NE(run.err.find("capgate: stopped watching: "), std::string::npos) << run.err;
   EXPECT_EQ(run.fact("cupti.path"), cupti) << "the libcupti that is mapped already is taken";
@@ -194,7 +193,7 @@ TEST(Process, RefusesUnderAddressSanitizer) {
       "",
       {.command = {ASAN_PROGRAM, "outside"}, .env = {{"ASAN_OPTIONS", "detect_leaks=0"}}, .preload = false});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.only().header.state, uint32_t(trace::FileState::gave_up));
+  EXPECT_EQ(run.only().file.header.state, uint32_t(trace::FileState::gave_up));
   EXPECT_NE(run.fact("gave-up").find("AddressSanitizer"), std::string::npos);
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
@@ -252,11 +251,11 @@ TEST(Process, PythonLinesAreReadOrTheirAbsenceIsExplained) {
       continue;
     }
     ASSERT_NE(waits[0].python_stack, 0u);
-    EXPECT_EQ(run.only().python_stacks.at(waits[0].python_stack),
+    EXPECT_EQ(run.only().process.python_stacks.at(waits[0].python_stack),
               "  File \"<string>\", line 6 in deep_helper\n"
               "  File \"<string>\", line 8 in generate\n"
               "  File \"<string>\", line 12 in <module>\n");
-    EXPECT_EQ(run.only().python_stacks.at(waits[1].python_stack),
+    EXPECT_EQ(run.only().process.python_stacks.at(waits[1].python_stack),
               "  File \"<string>\", line 13 in <lambda>\n"
               "  File \"<string>\", line 13 in <module>\n");
   }

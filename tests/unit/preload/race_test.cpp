@@ -24,7 +24,7 @@ TEST(Race, ThreadsThatDoEverythingAtOnce) {
   // Marks made while the trace opens are written once: by the thread that makes them or by the one that opens
   // it.
   std::set<std::string> subjects;
-  for (const auto& [key, value] : run.only().meta)
+  for (const auto& [key, value] : run.only().process.meta)
     if (key.starts_with("subject.decode-")) subjects.insert(key);
   EXPECT_EQ(subjects.size(), kThreads);
   std::map<uint64_t, int> open;
