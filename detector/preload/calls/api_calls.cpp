@@ -15,6 +15,7 @@
 #include "detector/preload/python/python_lines.h"
 #include "detector/preload/stacks/stacks.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/counters.h"
@@ -224,7 +225,11 @@ void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint6
   const uint64_t stream = frame.stream;
   const StreamCapture now = stream_capture(stream, false);
   *capture_id = now.id;
-  if (capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false})) open_window();
+  const bool followed = capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false});
+  if (debugging())
+    debug(Text() << "capture " << now.id << " begins"
+                 << (followed ? "" : " and is not followed: too many are open"));
+  if (followed) open_window();
 }
 
 void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackData& call, int32_t result,
@@ -234,6 +239,8 @@ void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackDa
   OpenCapture capture;
   if (!capture_ends(frame.stream, &capture)) return;
   if (result != 0 && !capture.dead) tell_death(thread, capture, call.functionName, result);
+  if (debugging())
+    debug(Text() << "capture " << capture.id << " ends, result " << uint64_t(uint32_t(result)));
   write_capture(thread, capture, frame.seq, result == 0 ? graph : 0, result);
   close_window();
   note_capture_done(result == 0);

@@ -8,6 +8,7 @@
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/python/python_lines.h"
 #include "detector/preload/stacks/stacks.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/modules.h"
 #include "detector/preload/writer/thread_state.h"
@@ -93,6 +94,9 @@ bool tell_launcher(const char* name, int32_t result, uint32_t other_thread) {
 
 void tell_death(const ThreadState& thread, const OpenCapture& capture, const char* name, int32_t result) {
   if (name == nullptr) name = "a call";
+  if (debugging())
+    debug(Text() << "capture " << capture.id << " invalidated by " << name << ", result "
+                 << uint64_t(uint32_t(result)));
   const uint32_t caller = thread.tid.load(std::memory_order_relaxed);
   const uint32_t other_thread = capture.tid != caller ? caller : 0;
   if (tell_launcher(name, result, other_thread)) return;

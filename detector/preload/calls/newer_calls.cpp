@@ -2,6 +2,7 @@
 
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/cuda/cupti_api.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/counters.h"
 
@@ -29,6 +30,7 @@ void adopt_newer_calls(ThreadState& thread) {
         continue;
       }
       adopt_call(domain, cbid, family);
+      if (debugging()) debug(Text() << name << " is newer than this library: watched by its name");
     }
   }
 }

@@ -3,6 +3,7 @@
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/cupti_api.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_end.h"
@@ -20,6 +21,7 @@ std::atomic<bool> g_detaching{false};  // by one thread only: CUPTI is finalised
 
 void detach(ThreadState& thread) {
   if (g_detaching.exchange(true)) return;
+  if (debugging()) debug(Text() << "detaching: CAPGATE_UNTIL is reached");
   auto* mark = reserve<trace::MarkRecord>(thread);
   if (mark != nullptr) {
     mark->t_ns = monotonic_ns();

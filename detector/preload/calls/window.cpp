@@ -3,6 +3,7 @@
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/cuda/cupti_api.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/system/sys.h"
 
@@ -24,13 +25,19 @@ bool wanted() {
 }
 
 void switch_ids(uint8_t flag, bool on) {
+  uint64_t switched = 0, refused = 0;
   for (uint32_t domain = 1; domain <= 2; ++domain) {
     for (uint32_t cbid = 1; cbid < kMaxIds; ++cbid) {
       const CallShape* shape = call_shape(domain, cbid);
-      if (shape != nullptr && (shape->flags & flag) != 0)
-        g_cupti.enable(on ? 1 : 0, subscriber(), CUpti_CallbackDomain(domain), cbid);
+      if (shape == nullptr || (shape->flags & flag) == 0) continue;
+      const bool done =
+          g_cupti.enable(on ? 1 : 0, subscriber(), CUpti_CallbackDomain(domain), cbid) == CUPTI_SUCCESS;
+      ++(done ? switched : refused);
     }
   }
+  if (debugging())
+    debug(Text() << switched << ((flag & kWindow) != 0 ? " frequent" : "") << " ids switched "
+                 << (on ? "on" : "off") << ", " << refused << " refused by CUPTI");
 }
 
 // Brings the ids to what is wanted. When another thread is at it, that thread does this one's share too, and

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/modules.h"
 
@@ -40,6 +41,10 @@ void copy(char* out, size_t size, const char* text) {
 
 bool try_open(const char* path) {
   g_lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (g_lib == nullptr && debugging()) {
+    const char* why = dlerror();
+    debug(Text() << "libcupti " << path << " does not load: " << (why != nullptr ? why : "?"));
+  }
   return g_lib != nullptr;
 }
 

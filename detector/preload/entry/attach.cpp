@@ -21,6 +21,7 @@
 #include "detector/preload/python/python_lines.h"
 #include "detector/preload/stacks/stacks.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/modules.h"
@@ -91,7 +92,12 @@ void attach_cupti(ThreadState& thread) {
 // At the driver's initialisation, on the thread that causes it.
 void attach() {
   if (g_attached.exchange(true)) return;
+  read_debug();
   const char* dir = setting("CAPGATE_TRACE_DIR");
+  if (debugging())
+    debug(Text() << "the CUDA driver initialises; "
+                 << (*dir != 0 ? "traces go to " : "CAPGATE_TRACE_DIR is not set: nothing is recorded")
+                 << dir);
   if (*dir == 0) return;
   ThreadState* thread = this_thread();
   if (thread == nullptr || thread->busy) return;

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "detector/preload/system/debug.h"
+
 // The linker defines these two around the section.
 extern "C" {
 extern void (*const __start_capgate_after_fork[])() __attribute__((visibility("hidden")));
@@ -15,6 +17,7 @@ void after_fork_in_child() {
   for (void (*const* function)() = __start_capgate_after_fork; function != __stop_capgate_after_fork;
        ++function)
     (*function)();
+  if (debugging()) debug(Text() << "forked: this child records nothing until it starts CUDA itself");
 }
 
 }  // namespace

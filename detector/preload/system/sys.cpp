@@ -46,25 +46,31 @@ bool stderr_is_the_same() {
          (g_stderr_known && now.st_dev == g_stderr.st_dev && now.st_ino == g_stderr.st_ino);
 }
 
-// SIGPIPE is for programs whose own output breaks. It is held back, and taken away if it came.
-void write_quietly(const Text& line) {
-  pollfd room{STDERR_FILENO, POLLOUT, 0};
+}  // namespace
+
+// SIGPIPE and SIGXFSZ are for programs whose own output breaks. They are held back, and taken away if they
+// came.
+void write_quietly(int fd, const Text& line) {
+  pollfd room{fd, POLLOUT, 0};
   if (poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0) return;
-  sigset_t pipe, before, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t held, before, pending;
+  sigemptyset(&held);
+  sigaddset(&held, SIGPIPE);
+  sigaddset(&held, SIGXFSZ);
   sigpending(&pending);
-  const bool waiting = sigismember(&pending, SIGPIPE) == 1;
-  if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0) return;
-  if (write(STDERR_FILENO, line.c_str(), line.size()) < 0 && errno == EPIPE && !waiting) {
+  if (pthread_sigmask(SIG_BLOCK, &held, &before) != 0) return;
+  if (write(fd, line.c_str(), line.size()) < 0 && (errno == EPIPE || errno == EFBIG)) {
+    const int sent = errno == EPIPE ? SIGPIPE : SIGXFSZ;
+    sigset_t came;
+    sigemptyset(&came);
+    sigaddset(&came, sent);
     const timespec now{};
-    while (sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {
-    }
+    if (sigismember(&pending, sent) != 1)
+      while (sigtimedwait(&came, nullptr, &now) < 0 && errno == EINTR) {
+      }
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
-
-}  // namespace
 
 int above_standard_streams(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
@@ -103,19 +109,26 @@ Text& Text::hex(uint64_t value) {
   return add(digits + at, sizeof(digits) - at);
 }
 
-void say(const Text& text) {
-  const Uncancelled uncancelled;
-  const int saved = errno;
-  // A name in it must not steer the terminal.
+Text printable_line(const char* head, const Text& text) {
   Text line;
-  line << "capgate: ";
+  line << head;
   for (const char* p = text.c_str(); *p != 0 && line.size() < 2000; ++p) {
     const bool control = static_cast<unsigned char>(*p) < 0x20 || *p == 0x7f;
     line.add(control ? "?" : p, 1);
   }
   line << "\n";
-  if (stderr_is_the_same()) write_quietly(line);
+  return line;
+}
+
+void say(const char* head, const Text& text) {
+  const Uncancelled uncancelled;
+  const int saved = errno;
+  if (stderr_is_the_same()) write_quietly(STDERR_FILENO, printable_line(head, text));
   errno = saved;
+}
+
+void say(const Text& text) {
+  say("capgate: ", text);
 }
 
 const char* setting(const char* name) {

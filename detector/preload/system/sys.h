@@ -117,6 +117,15 @@ size_t read_whole(const char* path, char* out, size_t size);
 // library was loaded (another file of the program may have its number now), nobody reads it, or it has no
 // room.
 void say(const Text& text);
+// The same behind another head than "capgate: ".
+void say(const char* head, const Text& text);
+
+// The head and the text as one line; a control character in the text, which could steer a terminal, becomes a
+// question mark.
+Text printable_line(const char* head, const Text& text);
+
+// In one write, unless there is no room. What the write raises (SIGPIPE, SIGXFSZ) does not reach the program.
+void write_quietly(int fd, const Text& line);
 
 // One of the launcher's settings (CAPGATE_…) as it stood when the library was loaded, or any other
 // environment variable as it stands; an empty string when there is none. The program may change its

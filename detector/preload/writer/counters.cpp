@@ -2,6 +2,7 @@
 
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/callback_ids.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/strings.h"
 #include "detector/preload/writer/thread_state.h"
@@ -46,6 +47,7 @@ void count_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const char*
     text << "call:" << (name != nullptr ? name : "?");
     record = make(thread, intern(thread, text.c_str(), text.size()));
     if (record == nullptr) return;
+    if (debugging()) debug(Text() << "counted from here on: " << text.c_str());
     // Two threads may both make one; the reader adds them up.
     slot.store(record, std::memory_order_release);
   }
@@ -63,6 +65,7 @@ void count(ThreadState& thread, const char* name, uint64_t value) {
   if (record == nullptr) {
     record = make(thread, id);
     if (record == nullptr) return;
+    if (debugging()) debug(Text() << "counted from here on: " << name);
     Locked locked(g_lock);
     if (g_named_count < kMaxNamed) g_named[g_named_count++] = {id, record};
   }

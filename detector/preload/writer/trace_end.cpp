@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/modules.h"
 #include "detector/preload/writer/thread_state.h"
@@ -18,6 +19,7 @@ void at_exit() {
   ThreadState* thread = this_thread();
   if (thread == nullptr) return;
   Busy busy(*thread);
+  if (debugging()) debug(Text() << "the process ends");
   write_end(*thread, 1);
   close_trace(trace::FileState::closed);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/system/debug.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/thread_state.h"
 
@@ -74,8 +75,10 @@ bool claim_chunk(ThreadState& thread) {
   const size_t end = kHeaderBytes + (index + 1) * kChunkBytes;
   if (end > g_mapped) {
     const int saved = errno;
-    if (!g_full.load(std::memory_order_relaxed) && !grow_again())
+    if (!g_full.load(std::memory_order_relaxed) && !grow_again()) {
       g_full.store(true, std::memory_order_relaxed);
+      if (debugging()) debug(Text() << "no more room for the trace after " << g_mapped << " bytes");
+    }
     errno = saved;
     if (end > g_mapped) return false;
   }
@@ -203,6 +206,7 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
   h->limit_bytes = g_reserved;
   memcpy(h->magic, trace::kMagic, sizeof(h->magic));
   g_live->store(1, std::memory_order_release);
+  if (debugging()) debug(Text() << "trace " << g_path << ", room for " << (g_reserved >> 20) << " MiB");
   return true;
 }
 
@@ -245,6 +249,7 @@ void commit_record(ThreadState& thread, void* record, trace::RecordType type, si
 }
 
 void write_meta(ThreadState& thread, const char* key, const char* value, size_t value_bytes) {
+  if (debugging()) debug(Text().add(key, strlen(key)) << ": " << (value_bytes > 0 ? value : "-"));
   const size_t key_bytes = strlen(key);
   if (value_bytes > 32 << 10) value_bytes = 32 << 10;
   const size_t bytes = sizeof(trace::MetaRecord) + key_bytes + value_bytes;
