@@ -9,7 +9,17 @@ import unittest
 CAPGATE = os.environ["CAPGATE"]
 SOURCE = pathlib.Path(os.environ["CAPGATE_SOURCE"])
 COMMANDS = [name for name in os.environ["CAPGATE_COMMANDS"].split(",") if name]
-PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "docs/ci.md", "docs/lint.md", "docs/settings.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "examples/README.md",
+    "docs/ci.md",
+    "docs/lint.md",
+    "docs/settings.md",
+    "docs/compatibility.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+]
 
 
 def page(name):
