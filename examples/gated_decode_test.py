@@ -31,9 +31,7 @@ class FromAuditToGate(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
         cls.report = cls.folder / "gate.json"
-        cls.trial = run(
-            OPTIONS.capgate, "audit", "--expect-bucket", "bs=1", "--out", cls.report, "--", OPTIONS.program, "--trial"
-        )
+        cls.trial = run(OPTIONS.capgate, "audit", "--expect-bucket", "bs=1", "--out", cls.report, "--", OPTIONS.program, "--trial")
         cls.tokens = cls.trial.stdout
 
     def gated(self, report, *more):

@@ -21,11 +21,37 @@ import contextlib
 import ctypes
 import os
 
-__all__ = ["allow", "allow_begin", "allow_end", "audited", "bucket", "bucket_begin", "bucket_end", "eager_break",
-           "eager_break_begin", "eager_break_end", "region", "region_begin", "region_end", "set_bucket", "subject"]
+__all__ = [
+    "allow",
+    "allow_begin",
+    "allow_end",
+    "audited",
+    "bucket",
+    "bucket_begin",
+    "bucket_end",
+    "eager_break",
+    "eager_break_begin",
+    "eager_break_end",
+    "region",
+    "region_begin",
+    "region_end",
+    "set_bucket",
+    "subject",
+]
 
-(_PROBE, _REGION_BEGIN, _REGION_END, _BUCKET_SET, _BUCKET_BEGIN, _BUCKET_END, _BREAK_BEGIN, _BREAK_END, _ALLOW_BEGIN,
- _ALLOW_END, _SUBJECT) = range(11)
+(
+    _PROBE,
+    _REGION_BEGIN,
+    _REGION_END,
+    _BUCKET_SET,
+    _BUCKET_BEGIN,
+    _BUCKET_END,
+    _BREAK_BEGIN,
+    _BREAK_END,
+    _ALLOW_BEGIN,
+    _ALLOW_END,
+    _SUBJECT,
+) = range(11)
 
 _hook = None
 _absent = False

@@ -21,9 +21,16 @@ _UNIT = math.sqrt(((1 << 32) - 1) / 3.0)  # standard deviation of a sum of four 
 
 # role -> (mean, standard deviation); None: one over the square root of the row length
 _MOMENTS = {
-    "embedding": (0.0, 1.0), "norm": (1.0, 0.25), "projection": (0.0, None), "linear": (0.0, None),
-    "expert": (0.0, None), "hc_base": (0.0, 0.5), "hc_scale": (1.0, 0.25), "sink": (0.0, 1.0),
-    "position_bias": (0.0, 0.5), "router_bias": (0.0, 0.1),
+    "embedding": (0.0, 1.0),
+    "norm": (1.0, 0.25),
+    "projection": (0.0, None),
+    "linear": (0.0, None),
+    "expert": (0.0, None),
+    "hc_base": (0.0, 0.5),
+    "hc_scale": (1.0, 0.25),
+    "sink": (0.0, 1.0),
+    "position_bias": (0.0, 0.5),
+    "router_bias": (0.0, 0.1),
 }
 _E4M3_STD = 256.0 / math.sqrt(3.0)
 _E2M1_STD = math.sqrt(8.5625)
@@ -100,8 +107,7 @@ def fp8_codes(seed, name, shape):
 def decode_e4m3(code):
     code = code.astype(np.int64)
     exponent, mantissa = (code >> 3) & 15, code & 7
-    magnitude = np.where(exponent == 0, np.ldexp(mantissa.astype(np.float64), -9),
-                         np.ldexp(1.0 + mantissa / 8.0, exponent - 7))
+    magnitude = np.where(exponent == 0, np.ldexp(mantissa.astype(np.float64), -9), np.ldexp(1.0 + mantissa / 8.0, exponent - 7))
     return np.where(code & 128, -magnitude, magnitude).astype(np.float32)
 
 
@@ -118,13 +124,14 @@ def stored(seed, name, shape, role, storage, experts):
         std = 1.0 / math.sqrt(shape[1])
         if role == "projection":
             scale_shape = (-(-shape[0] // 128), -(-shape[1] // 128))
-            return {name: ("F8_E4M3", fp8_codes(seed, name, shape)),
-                    scale_name: ("F8_E8M0", _scale_bytes(seed, scale_name, scale_shape, std, _E4M3_STD))}
+            return {
+                name: ("F8_E4M3", fp8_codes(seed, name, shape)),
+                scale_name: ("F8_E8M0", _scale_bytes(seed, scale_name, scale_shape, std, _E4M3_STD)),
+            }
         code = (bits(tensor_key(seed, name), math.prod(shape)) & np.uint64(15)).astype(np.uint8).reshape(shape)
         packed = code[:, 0::2] | (code[:, 1::2] << 4)
         scale_shape = (shape[0], shape[1] // 32)
-        return {name: ("I8", packed),
-                scale_name: ("F8_E8M0", _scale_bytes(seed, scale_name, scale_shape, std, _E2M1_STD))}
+        return {name: ("I8", packed), scale_name: ("F8_E8M0", _scale_bytes(seed, scale_name, scale_shape, std, _E2M1_STD))}
     value = normal_f32(seed, name, shape, role)
     if storage == "checkpoint" and role in ("embedding", "norm", "linear"):
         u = value.view(np.uint32)
@@ -150,8 +157,7 @@ def dense(seed, name, shape, role, storage, experts):
 
 def weights(cfg, seed, storage):
     """{upstream name: array} for a whole model."""
-    return {name: dense(seed, name, shape, role, storage, cfg["n_routed_experts"])
-            for name, shape, role in model_tensors(cfg)}
+    return {name: dense(seed, name, shape, role, storage, cfg["n_routed_experts"]) for name, shape, role in model_tensors(cfg)}
 
 
 def digest(cfg, seed, storage):
@@ -166,8 +172,21 @@ def digest(cfg, seed, storage):
 if __name__ == "__main__":
     from dsv4_cases import CASES
 
-    json.dump({"origin": "scripts/golden/dsv4_generator.py",
-               "models": [{"name": c["name"], "seed": c["seed"], "storage": c["storage"], "config": c["config"],
-                           "sha256": digest(c["config"], c["seed"], c["storage"])} for c in CASES]},
-              sys.stdout, indent=1)
+    json.dump(
+        {
+            "origin": "scripts/golden/dsv4_generator.py",
+            "models": [
+                {
+                    "name": c["name"],
+                    "seed": c["seed"],
+                    "storage": c["storage"],
+                    "config": c["config"],
+                    "sha256": digest(c["config"], c["seed"], c["storage"]),
+                }
+                for c in CASES
+            ],
+        },
+        sys.stdout,
+        indent=1,
+    )
     sys.stdout.write("\n")

@@ -41,10 +41,10 @@ def rms(x, eps, weight=None):
 def rotate(x, position, f, sign=1):
     r = 2 * len(f)
     n = x.shape[-1]
-    a, b = x[..., n - r::2], x[..., n - r + 1::2]
+    a, b = x[..., n - r :: 2], x[..., n - r + 1 :: 2]
     cos, sin = np.cos(position * f), sign * np.sin(position * f)
     out = x.copy()
-    out[..., n - r::2], out[..., n - r + 1::2] = a * cos - b * sin, b * cos + a * sin
+    out[..., n - r :: 2], out[..., n - r + 1 :: 2] = a * cos - b * sin, b * cos + a * sin
     return out
 
 
@@ -81,8 +81,7 @@ class Model:
                 if kind == CSA or (kind == HCA and part == "compressor"):
                     m = cfg["compress_rates"][kind]
                     width, ring = (2 * dim, 2 * m) if kind == CSA else (dim, m)
-                    s[part] = (np.zeros((rows, ring, width)), np.zeros((rows, ring, width)),
-                               np.zeros((rows, length // m + 1, dim)))
+                    s[part] = (np.zeros((rows, ring, width)), np.zeros((rows, ring, width)), np.zeros((rows, length // m + 1, dim)))
             self.state.append(s)
         self.seen = {}  # component name -> array [rows, ...] of the current step
 
@@ -95,8 +94,8 @@ class Model:
         pre = sigmoid(mix[:, :n] * scale[0] + base[:n]) + eps
         if len(scale) == 1:
             return np.einsum("bn,bnd->bd", pre, streams)
-        post = 2 * sigmoid(mix[:, n:2 * n] * scale[1] + base[n:2 * n])
-        comb = softmax((mix[:, 2 * n:] * scale[2] + base[2 * n:]).reshape(-1, n, n), -1) + eps
+        post = 2 * sigmoid(mix[:, n : 2 * n] * scale[1] + base[n : 2 * n])
+        comb = softmax((mix[:, 2 * n :] * scale[2] + base[2 * n :]).reshape(-1, n, n), -1) + eps
         comb = comb / (comb.sum(1, keepdims=True) + eps)
         for _ in range(cfg["hc_sinkhorn_iters"] - 1):
             comb = comb / (comb.sum(2, keepdims=True) + eps)
@@ -146,21 +145,20 @@ class Model:
             index_heads, dim = cfg["index_n_heads"], cfg["index_head_dim"]
             self.compress(x, a + "indexer.compressor.", s["indexer.compressor"], m, dim, True, p, f, a + "indexer.key")
             qi = rotate((qa @ w[a + "indexer.wq_b.weight"].T).reshape(rows, index_heads, dim), p, f)
-            wi = x @ w[a + "indexer.weights_proj.weight"].T * index_heads ** -0.5
+            wi = x @ w[a + "indexer.weights_proj.weight"].T * index_heads**-0.5
             seen.update({a + "indexer.query": qi, a + "indexer.weights": wi})
             if closed:
-                dots = np.einsum("bhd,btd->bht", qi, s["indexer.compressor"][2][:, :closed]) * dim ** -0.5
+                dots = np.einsum("bhd,btd->bht", qi, s["indexer.compressor"][2][:, :closed]) * dim**-0.5
                 scores = np.einsum("bh,bht->bt", wi, np.maximum(dots, 0))
                 chosen, gap = top(scores, min(cfg["index_topk"], closed))
-                seen.update({a + "indexer.scores": scores, a + "indexer.gap": gap,
-                             a + "indexer.spread": np.ptp(scores, -1)})
+                seen.update({a + "indexer.scores": scores, a + "indexer.gap": gap, a + "indexer.spread": np.ptp(scores, -1)})
                 if (layer, "index") in self.force:
                     forced = self.force[layer, "index"][:, p]
                     chosen = np.array([np.sort(row[row >= 0]) for row in forced])
                 seen[a + "indexer.selected"] = chosen
                 keys.append(np.take_along_axis(entries, chosen[..., None], 1))
         keys = np.concatenate(keys, 1)
-        logits = np.einsum("bhc,bic->bhi", q, keys) * c ** -0.5
+        logits = np.einsum("bhc,bic->bhi", q, keys) * c**-0.5
         sink = np.broadcast_to(w[a + "attn_sink"][None, :, None], (rows, heads, 1))
         p_all = softmax(np.concatenate([logits, sink], -1), -1)
         o = rotate(np.einsum("bhi,bic->bhc", p_all[..., :-1], keys), p, f, -1)
@@ -200,8 +198,7 @@ class Model:
                 routed[b] += share * self.feed_forward(x[b], w[e_ + "w1.weight"], w[e_ + "w3.weight"], w[e_ + "w2.weight"])
             s_ = ffn + "shared_experts."
             shared[b] = self.feed_forward(x[b], w[s_ + "w1.weight"], w[s_ + "w3.weight"], w[s_ + "w2.weight"])
-        self.seen.update({ffn + "expert_weights": by_expert, ffn + "routed": routed, ffn + "shared": shared,
-                          ffn + "out": routed + shared})
+        self.seen.update({ffn + "expert_weights": by_expert, ffn + "routed": routed, ffn + "shared": shared, ffn + "out": routed + shared})
         return routed + shared
 
     def step(self, ids, p):
@@ -213,8 +210,7 @@ class Model:
         self.seen["embed"] = embed
         for layer in range(cfg["num_hidden_layers"]):
             name = f"layers.{layer}."
-            for site, block in (("attn", lambda x: self.attention(layer, x, p)),
-                                ("ffn", lambda x: self.experts(layer, x, ids, p))):
+            for site, block in (("attn", lambda x: self.attention(layer, x, p)), ("ffn", lambda x: self.experts(layer, x, ids, p))):
                 post, comb, x = self.hyper_connection(streams, f"{name}hc_{site}", f"{name}{site}_hc")
                 x = rms(x, eps, w[f"{name}{site}_norm.weight"])
                 self.seen[f"{name}{site}_norm"] = x

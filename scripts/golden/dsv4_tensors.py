@@ -75,19 +75,33 @@ def transformers_name(name):
         return None
     if name == "head.weight":
         return "lm_head.weight"
-    whole = {"embed.weight": "embed_tokens.weight", "norm.weight": "norm.weight", "hc_head_fn": "hc_head.hc_fn",
-             "hc_head_base": "hc_head.hc_base", "hc_head_scale": "hc_head.hc_scale"}
+    whole = {
+        "embed.weight": "embed_tokens.weight",
+        "norm.weight": "norm.weight",
+        "hc_head_fn": "hc_head.hc_fn",
+        "hc_head_base": "hc_head.hc_base",
+        "hc_head_scale": "hc_head.hc_scale",
+    }
     if name in whole:
         return "model." + whole[name]
     layer, rest = name.split(".", 2)[1:]
     parts = {
-        "attn_norm.weight": "input_layernorm.weight", "ffn_norm.weight": "post_attention_layernorm.weight",
-        "hc_attn_fn": "attn_hc.fn", "hc_attn_base": "attn_hc.base", "hc_attn_scale": "attn_hc.scale",
-        "hc_ffn_fn": "ffn_hc.fn", "hc_ffn_base": "ffn_hc.base", "hc_ffn_scale": "ffn_hc.scale",
-        "attn.wq_a.weight": "self_attn.q_a_proj.weight", "attn.q_norm.weight": "self_attn.q_a_norm.weight",
-        "attn.wq_b.weight": "self_attn.q_b_proj.weight", "attn.wkv.weight": "self_attn.kv_proj.weight",
-        "attn.kv_norm.weight": "self_attn.kv_norm.weight", "attn.attn_sink": "self_attn.sinks",
-        "attn.wo_a.weight": "self_attn.o_a_proj.weight", "attn.wo_b.weight": "self_attn.o_b_proj.weight",
+        "attn_norm.weight": "input_layernorm.weight",
+        "ffn_norm.weight": "post_attention_layernorm.weight",
+        "hc_attn_fn": "attn_hc.fn",
+        "hc_attn_base": "attn_hc.base",
+        "hc_attn_scale": "attn_hc.scale",
+        "hc_ffn_fn": "ffn_hc.fn",
+        "hc_ffn_base": "ffn_hc.base",
+        "hc_ffn_scale": "ffn_hc.scale",
+        "attn.wq_a.weight": "self_attn.q_a_proj.weight",
+        "attn.q_norm.weight": "self_attn.q_a_norm.weight",
+        "attn.wq_b.weight": "self_attn.q_b_proj.weight",
+        "attn.wkv.weight": "self_attn.kv_proj.weight",
+        "attn.kv_norm.weight": "self_attn.kv_norm.weight",
+        "attn.attn_sink": "self_attn.sinks",
+        "attn.wo_a.weight": "self_attn.o_a_proj.weight",
+        "attn.wo_b.weight": "self_attn.o_b_proj.weight",
         "attn.compressor.wkv.weight": "self_attn.compressor.kv_proj.weight",
         "attn.compressor.wgate.weight": "self_attn.compressor.gate_proj.weight",
         "attn.compressor.ape": "self_attn.compressor.position_bias",
@@ -98,7 +112,8 @@ def transformers_name(name):
         "attn.indexer.compressor.wgate.weight": "self_attn.compressor.indexer.gate_proj.weight",
         "attn.indexer.compressor.ape": "self_attn.compressor.indexer.position_bias",
         "attn.indexer.compressor.norm.weight": "self_attn.compressor.indexer.kv_norm.weight",
-        "ffn.gate.weight": "mlp.gate.weight", "ffn.gate.bias": "mlp.gate.e_score_correction_bias",
+        "ffn.gate.weight": "mlp.gate.weight",
+        "ffn.gate.bias": "mlp.gate.e_score_correction_bias",
         "ffn.gate.tid2eid": "mlp.gate.tid2eid",
         "ffn.shared_experts.w1.weight": "mlp.shared_experts.gate_proj.weight",
         "ffn.shared_experts.w3.weight": "mlp.shared_experts.up_proj.weight",

@@ -27,8 +27,7 @@ def write(path, origin, cases, tensors):
     header["__metadata__"] = {"format": "dsv4-golden/1", "origin": origin, "cases": json.dumps(cases)}
     for name in sorted(tensors):
         data = np.ascontiguousarray(tensors[name])
-        header[name] = {"dtype": _DTYPES[str(data.dtype)], "shape": list(data.shape),
-                        "data_offsets": [offset, offset + data.nbytes]}
+        header[name] = {"dtype": _DTYPES[str(data.dtype)], "shape": list(data.shape), "data_offsets": [offset, offset + data.nbytes]}
         offset += data.nbytes
         blobs.append(data.astype(data.dtype.newbyteorder("<")).tobytes())
     text = json.dumps(header, separators=(",", ":")).encode()

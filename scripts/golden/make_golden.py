@@ -44,13 +44,17 @@ def _load(oracle):
 
 def _compare(case, got, tokens, weights):
     """The oracle against the second opinion that was made to take the oracle's choices."""
-    force = {(int(name.split("/")[1]), name.split("/")[0]): value
-             for name, value in got.items() if name.startswith(("index/", "experts/"))}
+    force = {(int(name.split("/")[1]), name.split("/")[0]): value for name, value in got.items() if name.startswith(("index/", "experts/"))}
     own = oracle_numpy.teacher_forced(case, weights, tokens, force)
     free = oracle_numpy.teacher_forced(case, weights, tokens)
     spread = own["logits"].std()
-    summary = {"max_logit_difference_over_std": float(np.abs(got["logits"] - own["logits"]).max() / spread),
-               "choices": 0, "choices_that_differ": 0, "largest_relative_gap_of_a_difference": 0.0, "components": {}}
+    summary = {
+        "max_logit_difference_over_std": float(np.abs(got["logits"] - own["logits"]).max() / spread),
+        "choices": 0,
+        "choices_that_differ": 0,
+        "largest_relative_gap_of_a_difference": 0.0,
+        "components": {},
+    }
     for name, value in got.items():
         stem, _, rest = name.partition("/")
         if stem in ("index", "experts"):
@@ -148,9 +152,11 @@ def main():
         if "error" in s:
             print(f"{s['name']}: FAILED\n{s['error']}")
         else:
-            print(f"{s['name']}: max |difference| / std {s['max_logit_difference_over_std']:.2e}, "
-                  f"{s['choices_that_differ']} of {s['choices']} choices differ "
-                  f"(largest relative gap {s['largest_relative_gap_of_a_difference']:.1e}), {s['seconds']} s")
+            print(
+                f"{s['name']}: max |difference| / std {s['max_logit_difference_over_std']:.2e}, "
+                f"{s['choices_that_differ']} of {s['choices']} choices differ "
+                f"(largest relative gap {s['largest_relative_gap_of_a_difference']:.1e}), {s['seconds']} s"
+            )
     return 1 if any("error" in s for s in summaries) else 0
 
 

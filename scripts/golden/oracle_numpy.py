@@ -4,7 +4,7 @@ import numpy as np
 
 from dsv4_numpy import Model
 from dsv4_tensors import CSA
-from golden_file import GREEDY_TOKENS, margin, pad_choices
+from golden_file import margin, pad_choices
 
 ORIGIN = "scripts/golden/dsv4_numpy.py, numpy float64 (a second implementation of the specification, not transformers)"
 

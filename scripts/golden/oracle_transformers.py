@@ -14,11 +14,13 @@ from transformers import DeepseekV4Config, DeepseekV4ForCausalLM, DynamicCache
 from transformers.models.deepseek_v4 import modeling_deepseek_v4 as modeling
 
 from dsv4_numpy import rope_frequencies
-from dsv4_tensors import CSA, HCA, SLIDING, transformers_name
+from dsv4_tensors import CSA, SLIDING, transformers_name
 from golden_file import margin, pad_choices
 
-ORIGIN = (f"transformers {transformers.__version__} DeepseekV4ForCausalLM, torch {torch.__version__}, float32, CPU, "
-          "eager attention and experts")
+ORIGIN = (
+    f"transformers {transformers.__version__} DeepseekV4ForCausalLM, torch {torch.__version__}, float32, CPU, "
+    "eager attention and experts"
+)
 
 
 def build(case, weights):
@@ -81,8 +83,7 @@ class Recorder:
             p, a, f = f"layers.{i}.", f"layers.{i}.attn.", f"layers.{i}.ffn."
             attn, mlp = layer.self_attn, layer.mlp
             for site, module in (("attn_hc", layer.attn_hc), ("ffn_hc", layer.ffn_hc)):
-                self.on(module, lambda m, x, y, n=p + site: [put(f"{n}.{part}", v) for part, v in
-                                                            zip(("post", "comb", "collapsed"), y)])
+                self.on(module, lambda m, x, y, n=p + site: [put(f"{n}.{part}", v) for part, v in zip(("post", "comb", "collapsed"), y)])
             self.on(layer.ffn_hc, lambda m, x, y, n=p + "attn_streams": put(n, x[0]))
             self.on(layer.input_layernorm, lambda m, x, y, n=p + "attn_norm": put(n, y))
             self.on(layer.post_attention_layernorm, lambda m, x, y, n=p + "ffn_norm": put(n, y))
@@ -90,8 +91,7 @@ class Recorder:
             self.on(attn.o_a_proj, lambda m, x, y, n=a: (put(n + "context", x[0]), put(n + "o_a", y)))
             self.on(attn.o_b_proj, lambda m, x, y, n=a + "out": put(n, y))
             self.on(layer, lambda m, x, y, n=p + "streams": put(n, y[0] if isinstance(y, tuple) else y))
-            self.on(mlp.gate, lambda m, x, y, n=f: (put(n + "router_logits", y[0]), put(n + "weights", y[1]),
-                                                   put(n + "selected", y[2])))
+            self.on(mlp.gate, lambda m, x, y, n=f: (put(n + "router_logits", y[0]), put(n + "weights", y[1]), put(n + "selected", y[2])))
             self.on(mlp.experts, lambda m, x, y, n=f + "routed": put(n, y))
             self.on(mlp.shared_experts, lambda m, x, y, n=f + "shared": put(n, y))
             self.on(mlp, lambda m, x, y, n=f + "out": put(n, y))
@@ -100,10 +100,11 @@ class Recorder:
                 self.on(indexer, lambda m, x, y, n=a + "indexer.selected": put(n, y))
                 scorer = getattr(indexer, "scorer", None)
                 if scorer is not None:
-                    self.on(scorer, lambda m, x, y, n=a + "indexer.": (
-                        put(n + "query", x[0]), put(n + "keys", x[1]), put(n + "scores", y)))
-                self.on((scorer or indexer).weights_proj, lambda m, x, y, n=a + "indexer.weights": put(
-                    n, y * case["config"]["index_n_heads"] ** -0.5))
+                    self.on(scorer, lambda m, x, y, n=a + "indexer.": (put(n + "query", x[0]), put(n + "keys", x[1]), put(n + "scores", y)))
+                self.on(
+                    (scorer or indexer).weights_proj,
+                    lambda m, x, y, n=a + "indexer.weights": put(n, y * case["config"]["index_n_heads"] ** -0.5),
+                )
         self.on(model.model.hc_head, lambda m, x, y: put("head.collapsed", y))
         self.on(model.model.norm, lambda m, x, y: put("final_norm", y))
         self.on(model.model.embed_tokens, lambda m, x, y: put("embed", y))

@@ -50,9 +50,18 @@ MEMORY = ("managed memory", "mapped memory", "thrust::host_vector", "thrust::dev
 
 # Whose result is a device value on the host.
 SOURCES = {"source", "tensor-read", "tensor-to-host", "tensor-data-shape", "tensor-index", "tensor-copy"}
-JUDGED = {"wait": "host-sync", "poll": "host-poll", "set": "sync-copy", "allocate": "device-alloc",
-          "free": "device-alloc", "register": "host-alloc", "unregister": "host-alloc",
-          "host-function": "host-node", "copy-node": "host-pointer", "create-handle": "device-alloc"}
+JUDGED = {
+    "wait": "host-sync",
+    "poll": "host-poll",
+    "set": "sync-copy",
+    "allocate": "device-alloc",
+    "free": "device-alloc",
+    "register": "host-alloc",
+    "unregister": "host-alloc",
+    "host-function": "host-node",
+    "copy-node": "host-pointer",
+    "create-handle": "device-alloc",
+}
 
 
 def labelled_files():
@@ -84,8 +93,7 @@ def brings_a_value(entry):
     """Whether a call may put a device value into the host's memory, or give one."""
     kind = entry["is"]
     if kind == "copy":
-        return ("dst" in entry or "dst_fields" in entry) and entry.get("direction") not in (
-            "to-device", "on-device", "on-host")
+        return ("dst" in entry or "dst_fields" in entry) and entry.get("direction") not in ("to-device", "on-device", "on-host")
     if kind == "device-algorithm":
         return any(entry.get(key) for key in ("returns", "copies", "iterator"))
     return kind in SOURCES
@@ -106,8 +114,9 @@ def main():
     options = parser.parse_args()
     faults = []
 
-    rules = [rule["id"] for rule in tomllib.loads((ROOT / "reports/catalogue/rules.toml").read_text())["rule"]
-             if "static" in rule["seen_by"]]
+    rules = [
+        rule["id"] for rule in tomllib.loads((ROOT / "reports/catalogue/rules.toml").read_text())["rule"] if "static" in rule["seen_by"]
+    ]
     positives, negatives = count()
     golden = "\n".join(path.read_text() for path in sorted((CORPUS / "golden").glob("*.txt")))
     for rule in rules:
@@ -141,8 +150,7 @@ def main():
     missing_sources += [name for name in MEMORY if name not in named]
     faults += [f"{name}: no finding of a golden report comes from this source" for name in missing_sources]
     faults += [f"{name}: no finding of a golden report names this call" for name in missing_calls]
-    faults += [f"{sink}: no finding of a golden report says \"{text}\"" for sink, text in SINKS.items()
-               if text not in golden]
+    faults += [f'{sink}: no finding of a golden report says "{text}"' for sink, text in SINKS.items() if text not in golden]
 
     print("\n".join(faults))
     print(f"{len(rules)} rules, {total[0]} positives, {total[1]} hard negatives: {'FAILED' if faults else 'ok'}")

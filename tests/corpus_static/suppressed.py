@@ -37,12 +37,16 @@ def main():
         build = Path(folder)
         include = CORPUS.parent.parent / "detector/include"
         # The whole program: what allows nothing is told only of a run that saw every source.
-        commands = [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]}
-                    for name in sources]
+        commands = [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]} for name in sources]
         (build / "compile_commands.json").write_text(json.dumps(commands))
-        done = subprocess.run([os.environ["CAPGATE"], "lint", "-p", folder, "--root", str(FOLDER), "--no-cache",
-                               "--out", str(build / "report.json")], capture_output=True, text=True, timeout=300,
-                              cwd=FOLDER, check=False)
+        done = subprocess.run(
+            [os.environ["CAPGATE"], "lint", "-p", folder, "--root", str(FOLDER), "--no-cache", "--out", str(build / "report.json")],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=FOLDER,
+            check=False,
+        )
         if done.returncode != 1:
             print(f"exit code {done.returncode} instead of 1\n{done.stdout}{done.stderr}")
             return 1
@@ -50,8 +54,11 @@ def main():
         text = done.stdout
 
     expected, clean = labels()
-    found = Counter((Path(v["location"]["file"]).name, v["location"]["line"], v["rule"], v["severity"])
-                    for v in report["violations"] if not v.get("suppressed"))
+    found = Counter(
+        (Path(v["location"]["file"]).name, v["location"]["line"], v["rule"], v["severity"])
+        for v in report["violations"]
+        if not v.get("suppressed")
+    )
     faults = [f"NOT FOUND    {label}" for label in expected - found]
     faults += [f"NOT LABELLED {label}" for label in found - expected]
     faults += [f"NOT CLEAN    {label}" for label in found if label[:3] in clean]

@@ -29,8 +29,12 @@ def main():
     parser.add_argument("--commit", default="HEAD")
     options = parser.parse_args()
     wanted = [(blob, path) for blob, path in entries(options.git_dir, options.commit) if pathlib.PurePath(path).suffix in SOURCES]
-    reader = subprocess.Popen(["git", f"--git-dir={options.git_dir}", "cat-file", "--batch"], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    reader = subprocess.Popen(
+        ["git", f"--git-dir={options.git_dir}", "cat-file", "--batch"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     missing = 0
     for blob, path in wanted:
         reader.stdin.write(blob + b"\n")

@@ -12,7 +12,7 @@ def _alternatives(pattern):
     group = re.search(r"\{([^{}]*)\}", pattern)
     if not group:
         return [pattern]
-    return [p for choice in group.group(1).split(",") for p in _alternatives(pattern[:group.start()] + choice + pattern[group.end():])]
+    return [p for choice in group.group(1).split(",") for p in _alternatives(pattern[: group.start()] + choice + pattern[group.end() :])]
 
 
 class CodeBase:
@@ -20,7 +20,9 @@ class CodeBase:
         self.name = entry["name"]
         self.repository = entry["repository"]
         self.root = pathlib.Path(checkouts) / self.name
-        self.units = sorted({path for pattern in entry["units"] for one in _alternatives(pattern) for path in glob.glob(str(self.root / one))})
+        self.units = sorted(
+            {path for pattern in entry["units"] for one in _alternatives(pattern) for path in glob.glob(str(self.root / one))}
+        )
         self.options = [option.replace("{root}", str(self.root)).replace("{checkouts}", str(checkouts)) for option in entry["options"]]
 
 

@@ -15,7 +15,18 @@ import code_bases
 
 def run(base, mode, options):
     report = options.out / f"{base.name}.{mode}.json"
-    command = [options.capgate, "lint", "--jobs", "1", "--root", str(base.root), "--cache-dir", str(options.out / "cache"), "--out", str(report)]
+    command = [
+        options.capgate,
+        "lint",
+        "--jobs",
+        "1",
+        "--root",
+        str(base.root),
+        "--cache-dir",
+        str(options.out / "cache"),
+        "--out",
+        str(report),
+    ]
     command += ["--whole-file"] if mode == "whole" else []
     command += base.units + ["--"] + base.options
     done = subprocess.run(command, capture_output=True, text=True)
@@ -44,8 +55,11 @@ def main():
         severity = collections.Counter(v["severity"] for v in first["violations"] if not v["suppressed"])
         whole = len(reports["whole"]["violations"]) if "whole" in reports else ""
         coverage = first["coverage"]
-        print(f"| {base.name} | {len(base.units)} | {coverage['files_parsed']} | {len(coverage['regions'])} | {severity['error']} "
-              f"| {severity['warning']} | {whole} |", flush=True)
+        print(
+            f"| {base.name} | {len(base.units)} | {coverage['files_parsed']} | {len(coverage['regions'])} | {severity['error']} "
+            f"| {severity['warning']} | {whole} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def closing(text, start):
 def insertion_point(text, call):
     """Behind the statement that holds the call at this position; None where that cannot be told from the text."""
     start = max(text.rfind(c, 0, call) for c in ";{}")
-    head = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", " ", text[start + 1:call], flags=re.S | re.M)
+    head = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", " ", text[start + 1 : call], flags=re.S | re.M)
     branch = re.search(r"\bif\s*\(", head)
     if branch is None:
         i = call
@@ -68,7 +68,7 @@ def insertion_point(text, call):
 
 def first_argument(text, call):
     opening = text.index("(", call)
-    inside = text[opening + 1:closing(text, opening) - 1]
+    inside = text[opening + 1 : closing(text, opening) - 1]
     depth = 0
     for i, c in enumerate(inside):
         depth += c in "([{"
@@ -130,9 +130,9 @@ def plant(base, planned, options):
             if region[0] != unit:
                 continue
             scope, inside = faults.placed(fault, place, number, region[3])
-            marked = lambda part: part.replace(faults.MARK, f"// planted {number}")
-            edits.append((region[1], 1, "\n" + marked(inside)))
-            edits.append((region[2], 0, marked(scope)))
+            scope, inside = (part.replace(faults.MARK, f"// planted {number}") for part in (scope, inside))
+            edits.append((region[1], 1, "\n" + inside))
+            edits.append((region[2], 0, scope))
         edits.append((min(region[2] for region, *_ in planned if region[0] == unit), -1, HEADERS))
         for at, _, more in sorted(edits, key=lambda edit: edit[:2], reverse=True):
             text = text[:at] + more + text[at:]
@@ -179,7 +179,7 @@ def main():
     wanted = list(faults.FAULTS) + [dice.choice(faults.FAULTS) for _ in range(options.count - len(faults.FAULTS))]
     everywhere = [(base, region) for base in bases for region in places[base.name]]
     planned = collections.defaultdict(list)
-    for number, fault in enumerate(wanted[:options.count]):
+    for number, fault in enumerate(wanted[: options.count]):
         base, region = dice.choice([one for one in everywhere if not fault.cuda or one[1][0].endswith(".cu")])
         place = dice.choice(faults.PLACES[1:] if fault.lasting else faults.PLACES)
         planned[base.name].append((region, fault, place, number))
@@ -191,8 +191,11 @@ def main():
             for table, key in ((by_rule, fault.rules[0]), (by_place, place)):
                 table[key][0] += found
                 table[key][1] += 1
-            print(f"{'found' if found else 'MISSED'} {number} {'/'.join(fault.rules)} in {place}: {where}"
-                  + ("" if found else f" (said: {', '.join(sorted(said)) or 'nothing'})"), flush=True)
+            print(
+                f"{'found' if found else 'MISSED'} {number} {'/'.join(fault.rules)} in {place}: {where}"
+                + ("" if found else f" (said: {', '.join(sorted(said)) or 'nothing'})"),
+                flush=True,
+            )
     for title, table in (("rule", by_rule), ("place", by_place)):
         print(f"\n| {title} | planted | found |\n| --- | --- | --- |")
         for key in sorted(table):

@@ -58,7 +58,9 @@ def main():
         print(f"{verdict:9} {violation['severity']:8} {key}  {violation['message']}" + (f"  -- {reason}" if reason else ""))
         for step in (violation.get("flow") or []) if options.steps else ():
             print(f"            {pathlib.PurePath(step['file']).name}:{step['line']} {step['message']}")
-    print(f"{len(drawn)} of {total}: " + ", ".join(f"{severity} {verdict} {number}" for (severity, verdict), number in sorted(count.items())))
+    print(
+        f"{len(drawn)} of {total}: " + ", ".join(f"{severity} {verdict} {number}" for (severity, verdict), number in sorted(count.items()))
+    )
 
 
 if __name__ == "__main__":

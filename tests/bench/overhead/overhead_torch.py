@@ -28,8 +28,7 @@ def lower_quartile_us(rounds):
 def main():
     mode = sys.argv[1]
     torch.manual_seed(0)
-    layers = [torch.nn.TransformerEncoderLayer(512, 8, 1024, dropout=0.0, batch_first=True).cuda().half().eval()
-              for _ in range(4)]
+    layers = [torch.nn.TransformerEncoderLayer(512, 8, 1024, dropout=0.0, batch_first=True).cuda().half().eval() for _ in range(4)]
     x = torch.randn(4, 16, 512, device="cuda", dtype=torch.half)
 
     @torch.no_grad()

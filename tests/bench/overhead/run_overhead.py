@@ -57,8 +57,14 @@ def run(command, library, trace, without=""):
     for name in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):
         env.pop(name, None)
     if library:
-        env.update(LD_PRELOAD=library, CUDA_INJECTION64_PATH=library, NVTX_INJECTION64_PATH=library,
-                   CAPGATE_PRELOAD=library, CAPGATE_TRACE_DIR=trace, CAPGATE_WITHOUT=without)
+        env.update(
+            LD_PRELOAD=library,
+            CUDA_INJECTION64_PATH=library,
+            NVTX_INJECTION64_PATH=library,
+            CAPGATE_PRELOAD=library,
+            CAPGATE_TRACE_DIR=trace,
+            CAPGATE_WITHOUT=without,
+        )
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, preexec_fn=keep_to_four_cores)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
@@ -92,8 +98,15 @@ def measure(command, library, pairs):
     finally:
         shutil.rmtree(trace, ignore_errors=True)
     median, low, high = median_interval(ratios)
-    return {"ratio": median, "low": low, "high": high, "plain_us": statistics.median(plain_us),
-            "audited_us": statistics.median(audited_us), "added_mb": statistics.median(added_mb), "pairs": pairs}
+    return {
+        "ratio": median,
+        "low": low,
+        "high": high,
+        "plain_us": statistics.median(plain_us),
+        "audited_us": statistics.median(audited_us),
+        "added_mb": statistics.median(added_mb),
+        "pairs": pairs,
+    }
 
 
 def trace_bytes(folder):
@@ -129,8 +142,11 @@ def breakdown(script, library, also, seconds):
             result["trace_kib"] = trace_bytes(folder) / 1024
             results[name] = result
             plain = results["no library"]["us"]
-            print(f"{name:<28}{result['unmarked_us']:>12.1f}{result['us']:>11.1f}{result['ratio']:>17.3f}"
-                  f"{result['us'] / plain:>19.3f}{result['trace_kib']:>11.0f}", flush=True)
+            print(
+                f"{name:<28}{result['unmarked_us']:>12.1f}{result['us']:>11.1f}{result['ratio']:>17.3f}"
+                f"{result['us'] / plain:>19.3f}{result['trace_kib']:>11.0f}",
+                flush=True,
+            )
     finally:
         for _, folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -153,8 +169,14 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--breakdown", action="store_true")
-    parser.add_argument("--also", action="append", default=[], type=named_library, metavar="NAME=LIBRARY",
-                        help="another build of the library to compare with")
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        type=named_library,
+        metavar="NAME=LIBRARY",
+        help="another build of the library to compare with",
+    )
     parser.add_argument("--seconds", type=float, default=150)
     options = parser.parse_args()
     library = os.path.abspath(options.library)
@@ -181,9 +203,12 @@ def main():
         result["limit"] = limit
         result["what"] = text
         report[name] = result
-        print(f"{name:<14}{result['ratio']:>8.3f}  {result['low']:.3f} - {result['high']:<12.3f}"
-              f"{limit if limit else '-':>7}{result['plain_us']:>12.2f}{result['audited_us']:>12.2f}"
-              f"{result['added_mb']:>8.1f}", flush=True)
+        print(
+            f"{name:<14}{result['ratio']:>8.3f}  {result['low']:.3f} - {result['high']:<12.3f}"
+            f"{limit if limit else '-':>7}{result['plain_us']:>12.2f}{result['audited_us']:>12.2f}"
+            f"{result['added_mb']:>8.1f}",
+            flush=True,
+        )
         if limit and result["ratio"] > limit:
             bad.append(f"{name}: {result['ratio']:.3f} is above {limit}")
         if result["added_mb"] > MEMORY_LIMIT_MB:

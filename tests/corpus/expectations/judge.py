@@ -73,9 +73,7 @@ def judge(report: dict, expected: Expected):
             complaints.append(f"unexpected: {_text(violation)}")
     if report["verdict"] not in expected.verdicts:
         reasons = "; ".join(reason["text"] for reason in report.get("reasons", []))
-        complaints.append(
-            f'verdict {report["verdict"]}, expected {" or ".join(expected.verdicts)}' + (f" ({reasons})" if reasons else "")
-        )
+        complaints.append(f'verdict {report["verdict"]}, expected {" or ".join(expected.verdicts)}' + (f" ({reasons})" if reasons else ""))
     run = report.get("run") or {}
     # A program that did not see what it is meant to see says so with its exit code, whatever else was found.
     if (run.get("exit_code") or run.get("signal")) and "inconclusive" not in expected.verdicts:

@@ -12,7 +12,7 @@ def _one(source, kind, variant, command):
     options = read_options(source)
     unknown = set(options) - _OPTIONS
     if unknown:
-        raise BadExpectation(f'{source}: unknown CORPUS-{sorted(unknown)[0]}')
+        raise BadExpectation(f"{source}: unknown CORPUS-{sorted(unknown)[0]}")
     relative = source.relative_to(ROOT)
     return {
         "name": f"{kind}/{source.stem}.{variant}",

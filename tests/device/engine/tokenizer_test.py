@@ -50,7 +50,11 @@ def samples(texts):
         text = []
         for _ in range(made.randrange(1, 60)):
             first, last = made.choice(ranges)
-            text.append(made.choice(["\n", "\r\n", " ", "  ", "\t", "12", "'s", "<think>", "<｜end▁of▁sentence｜>", *[chr(made.randrange(first, last))] * 20]))
+            text.append(
+                made.choice(
+                    ["\n", "\r\n", " ", "  ", "\t", "12", "'s", "<think>", "<｜end▁of▁sentence｜>", *[chr(made.randrange(first, last))] * 20]
+                )
+            )
         yield "".join(text)
 
 

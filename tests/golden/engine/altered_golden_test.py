@@ -5,7 +5,6 @@
 """
 
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -57,8 +56,9 @@ check("a greedy token", "verify", altered("greedy/7", 3, lambda v: (v + 1) % voc
 check("a fed token", "verify", altered("tokens", 60, lambda v: (v + 1) % vocab), 1, "FAIL")
 check("a token outside the vocabulary", "verify", altered("tokens", 60, lambda v: 1000), 2, "token 1000")
 for name in ("layers.1.attn_hc.comb", "layers.2.attn.context", "layers.0.attn.compressor.entry", "layers.1.ffn.shared"):
-    check(name, "compare", altered(f"act/{name}/31", 1, lambda v: v + 0.01), 1,
-          f"the first component that is apart is {name} at position 31")
+    check(
+        name, "compare", altered(f"act/{name}/31", 1, lambda v: v + 0.01), 1, f"the first component that is apart is {name} at position 31"
+    )
 check("a truncated file", "verify", whole[:-1], 2, "lies at bytes")
 check("another format", "verify", whole.replace(b"dsv4-golden/1", b"dsv4-golden/2"), 2, "not a golden file of format")
 check("a case's rows", "verify", whole.replace(b'\\"rows\\": 1', b'\\"rows\\": 9'), 2, "have another shape")

@@ -115,7 +115,8 @@ class WhatTheProgramSees(Audit):
 
     def test_no_file_and_no_signal_setting_of_ours(self):
         done = self.audit(
-            *self.python("""
+            *self.python(
+                """
                 import json, os, signal
                 taken = [n for n in range(3, 1024) if os.path.exists(f"/proc/self/fd/{n}")]
                 blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -123,7 +124,8 @@ class WhatTheProgramSees(Audit):
                     (signal.SIGTERM, signal.SIG_DFL), (signal.SIGCHLD, signal.SIG_DFL),
                     (signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)]]
                 print(json.dumps([taken, sorted(blocked), usual]))
-            """)
+            """
+            )
         )
         self.assertEqual(json.loads(done.stdout), [[], [], [True] * 4])
 
@@ -133,10 +135,12 @@ class WhatTheProgramSees(Audit):
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
         done = self.audit(
-            *self.python("""
+            *self.python(
+                """
                 import signal
                 print(*(signal.getsignal(s) == signal.SIG_IGN for s in (signal.SIGINT, signal.SIGCHLD)))
-            """),
+            """
+            ),
             preexec_fn=ignore,
         )
         self.assertEqual(done.stdout, b"True True\n")
@@ -316,8 +320,13 @@ class WhereThingsGo(Audit):
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
         done = subprocess.run(
-            [CAPGATE, "audit", "--", "sh", "-c", "exit 0"], cwd=self.work, env=self.environment,
-            capture_output=True, text=True, timeout=PATIENCE, preexec_fn=limit,
+            [CAPGATE, "audit", "--", "sh", "-c", "exit 0"],
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            preexec_fn=limit,
         )
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("File too large", done.stderr)
@@ -343,11 +352,20 @@ class WhereThingsGo(Audit):
         self.assertEqual(self.report()["run"]["exit_code"], 0, "the program finds them closed as well")
 
     def test_two_audits_do_not_share_a_trace_folder(self):
-        first = self.start("--trace", "t", "--out", "first.json", *self.python("""
+        first = self.start(
+            "--trace",
+            "t",
+            "--out",
+            "first.json",
+            *self.python(
+                """
             import sys
             print("ready", flush=True)
             sys.stdin.read()
-        """), stdin=subprocess.PIPE)
+        """
+            ),
+            stdin=subprocess.PIPE,
+        )
         self.ready(first)
         self.assertIn("another audit", self.refused(self.audit("--trace", "t", "--", "true")))
         self.finish(first)
@@ -366,8 +384,14 @@ class WhereThingsGo(Audit):
         program = self.work / evil
         program.write_text("#!/bin/sh\nexit 3\n")
         program.chmod(0o755)
-        for words in (["--", f"./{evil}"], ["--out", f"no{evil}/r.json", "--", "true"], ["--", f"./no{evil}"],
-                      ["--until", evil, "--", "true"], [f"--no{evil}"], ["--out", f"{evil}.json", "--", "true"]):
+        for words in (
+            ["--", f"./{evil}"],
+            ["--out", f"no{evil}/r.json", "--", "true"],
+            ["--", f"./no{evil}"],
+            ["--until", evil, "--", "true"],
+            [f"--no{evil}"],
+            ["--out", f"{evil}.json", "--", "true"],
+        ):
             done = self.audit(*words)
             self.assertIn(done.returncode, (2, 3))
             for steers in ("\033", "\r", "\u202e", "\x9b"):
@@ -381,13 +405,9 @@ class WhereThingsGo(Audit):
     def test_a_kept_trace_gives_the_same_report(self):
         done = self.audit("--trace", "t", "--", "sh", "-c", "exit 4")
         self.assertTrue((self.work / "t/trace.cgtrace").exists(), done.stderr)
-        again = subprocess.run(
-            [CAPGATE, "analyze", "t/trace.cgtrace", "--out", "again.json"], cwd=self.work, capture_output=True
-        )
+        again = subprocess.run([CAPGATE, "analyze", "t/trace.cgtrace", "--out", "again.json"], cwd=self.work, capture_output=True)
         self.assertEqual(again.returncode, 2, again.stderr)
-        self.assertEqual(
-            (self.work / "again.json").read_bytes(), (self.work / "capgate-report.json").read_bytes()
-        )
+        self.assertEqual((self.work / "again.json").read_bytes(), (self.work / "capgate-report.json").read_bytes())
 
     def test_a_report_does_not_take_the_place_of_what_it_is_about(self):
         self.audit("--trace", "t", "--out", "first.json", "--", "true")
@@ -401,9 +421,7 @@ class WhereThingsGo(Audit):
         for out in ("step.sh", "link.json"):
             self.assertIn("would be lost", self.refused(self.audit("--out", out, "--", "./step.sh")))
         self.assertEqual(script.read_text(), "#!/bin/sh\nexit 0\n")
-        done = subprocess.run(
-            [CAPGATE, "analyze", str(trace), "--out", "t/trace.cgtrace"], cwd=self.work, capture_output=True, text=True
-        )
+        done = subprocess.run([CAPGATE, "analyze", str(trace), "--out", "t/trace.cgtrace"], cwd=self.work, capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--out t/trace.cgtrace: is ", done.stderr)
         self.assertIn("would be lost", done.stderr)
@@ -420,7 +438,8 @@ class Signals(Audit):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number.name):
                 process = self.start(
-                    *self.python("""
+                    *self.python(
+                        """
                         import os, signal, sys
                         def stop(number, frame):  # perhaps while the line before is still being written
                             os.write(1, b"got %d\\n" % number)
@@ -429,7 +448,8 @@ class Signals(Audit):
                             signal.signal(s, stop)
                         os.write(1, b"ready\\n")
                         signal.pause()
-                    """)
+                    """
+                    )
                 )
                 self.ready(process)
                 process.send_signal(number)
@@ -451,13 +471,15 @@ class Signals(Audit):
 
     def test_a_second_signal_ends_it_at_once(self):
         process = self.start(
-            *self.python("""
+            *self.python(
+                """
                 import os, signal, time
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 open("pid", "w").write(str(os.getpid()))
                 print("ready", flush=True)
                 time.sleep(60)
-            """)
+            """
+            )
         )
         self.ready(process)
         process.send_signal(signal.SIGINT)
@@ -542,7 +564,8 @@ class Signals(Audit):
 
     def test_orphans_are_looked_after(self):
         done = self.audit(
-            *self.python("""
+            *self.python(
+                """
                 import os, time
                 print(os.getppid(), flush=True)
                 if os.fork() == 0:
@@ -556,7 +579,8 @@ class Signals(Audit):
                 open("gone", "w")
                 while not os.path.exists("told"):
                     time.sleep(0.01)
-            """)
+            """
+            )
         )
         launcher, adopted_by = done.stdout.split()
         self.assertEqual(launcher, adopted_by)

@@ -26,8 +26,15 @@ class Death(unittest.TestCase):
         self.environment = dict(os.environ, LD_PRELOAD=str(FAKE / "libcupti.so.13"), LD_LIBRARY_PATH=str(FAKE))
 
     def audit(self, *program, **options):
-        return subprocess.Popen([CAPGATE, "audit", "--", *program], cwd=self.work, env=self.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        return subprocess.Popen(
+            [CAPGATE, "audit", "--", *program],
+            cwd=self.work,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
 
     def died(self, *program):
         _, err = self.audit(*program).communicate(timeout=120)
@@ -55,13 +62,15 @@ class Death(unittest.TestCase):
 
     def test_it_is_told_while_the_program_still_runs(self):
         script = self.work / "step.py"
-        script.write_text("import ctypes\n"
-                          f"rt = ctypes.CDLL({PYTHON_RUNTIME!r})\n"
-                          "def route():\n"
-                          "    rt.fake_python_wait_for_capture()\n"
-                          "rt.fake_python_begin_capture()\n"
-                          "route()\n"
-                          "input()\n")
+        script.write_text(
+            "import ctypes\n"
+            f"rt = ctypes.CDLL({PYTHON_RUNTIME!r})\n"
+            "def route():\n"
+            "    rt.fake_python_wait_for_capture()\n"
+            "rt.fake_python_begin_capture()\n"
+            "route()\n"
+            "input()\n"
+        )
         process = self.audit(sys.executable, str(script), stdin=subprocess.PIPE)
         with process:
             said = process.stderr.readline()
@@ -70,8 +79,14 @@ class Death(unittest.TestCase):
         self.assertRegex(said, f"^{self.SAID}.*step\\.py:4 route\\(\\)\n$")
 
     def test_nothing_of_it_stays_in_a_kept_trace(self):
-        process = subprocess.run([CAPGATE, "audit", "--trace", "kept", "--", PROGRAM, "broken"], cwd=self.work,
-                                 env=self.environment, capture_output=True, timeout=120, check=False)
+        process = subprocess.run(
+            [CAPGATE, "audit", "--trace", "kept", "--", PROGRAM, "broken"],
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
         self.assertEqual(process.returncode, 1, process.stderr)
         self.assertFalse((self.work / "kept/deaths").exists())
         self.assertTrue((self.work / "kept/trace.cgtrace").exists())

@@ -41,7 +41,9 @@ class Install(unittest.TestCase):
     def test_an_outside_project_uses_the_header(self):
         project = self.folder / "project"
         project.mkdir()
-        (project / "CMakeLists.txt").write_text(textwrap.dedent("""\
+        (project / "CMakeLists.txt").write_text(
+            textwrap.dedent(
+                """\
             cmake_minimum_required(VERSION 3.20)
             project(outside LANGUAGES C CXX)
             find_package(capgate 0.1 REQUIRED)
@@ -51,15 +53,23 @@ class Install(unittest.TestCase):
             if(NOT EXISTS "${program}" OR NOT EXISTS "${capgate_PYTHON_DIR}/capgate_marks.py")
               message(FATAL_ERROR "the package names files that are not there")
             endif()
-        """))
-        (project / "marked.c").write_text(textwrap.dedent("""\
+        """
+            )
+        )
+        (project / "marked.c").write_text(
+            textwrap.dedent(
+                """\
             #include <capgate/capgate.h>
             void mark(void) {
               capgate_region_begin("decode");
               capgate_region_end();
             }
-        """))
-        (project / "marked.cpp").write_text(textwrap.dedent("""\
+        """
+            )
+        )
+        (project / "marked.cpp").write_text(
+            textwrap.dedent(
+                """\
             #include <capgate/capgate.h>
             extern "C" void mark(void);
             int main() {
@@ -68,7 +78,9 @@ class Install(unittest.TestCase):
               mark();
               return capgate_audited();
             }
-        """))
+        """
+            )
+        )
         build = self.folder / "outside"
         for words in (
             ["cmake", "-S", project, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
@@ -83,7 +95,9 @@ class Install(unittest.TestCase):
             self.skipTest("capgate_gate is not built")
         project = self.folder / "engine"
         project.mkdir()
-        (project / "CMakeLists.txt").write_text(textwrap.dedent("""\
+        (project / "CMakeLists.txt").write_text(
+            textwrap.dedent(
+                """\
             cmake_minimum_required(VERSION 3.25)
             project(engine LANGUAGES CXX)
             set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -92,8 +106,12 @@ class Install(unittest.TestCase):
             target_link_libraries(engine PRIVATE capgate::gate)
             target_link_options(engine PRIVATE -Wl,--build-id)
             capgate_source_digest(engine)
-        """))
-        (project / "engine.cpp").write_text(textwrap.dedent("""\
+        """
+            )
+        )
+        (project / "engine.cpp").write_text(
+            textwrap.dedent(
+                """\
             #include <cstdio>
 
             #include "reports/gate/digests.h"
@@ -107,7 +125,9 @@ class Install(unittest.TestCase):
               std::printf("%zu %zu %s\\n", self.build_id.size(), self.source_digest.size(), answer.sentence.c_str());
               return answer.open() ? 0 : 2;
             }
-        """))
+        """
+            )
+        )
         build = self.folder / "engine-build"
         sanitizer = []
         if os.environ.get("CAPGATE_SANITIZE"):  # what is linked in wants its run time

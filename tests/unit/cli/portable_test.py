@@ -20,9 +20,7 @@ ALLOWED = {
 
 class Portable(unittest.TestCase):
     def test_needs_only_the_language_run_time(self):
-        dynamic = subprocess.run(
-            ["readelf", "-d", os.environ["CAPGATE"]], capture_output=True, text=True, check=True
-        ).stdout
+        dynamic = subprocess.run(["readelf", "-d", os.environ["CAPGATE"]], capture_output=True, text=True, check=True).stdout
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
         self.assertIn("libc.so.6", needed)
         self.assertEqual(needed - ALLOWED, set())

@@ -129,11 +129,7 @@ class Usage(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^  {code} +\S")
 
     def test_every_command_file_is_a_command_of_this_build_or_left_out_on_purpose(self):
-        files = [
-            path.stem
-            for path in (SOURCE / "cli").glob("*.cpp")
-            if re.search(rf"void register_{path.stem}\(", path.read_text())
-        ]
+        files = [path.stem for path in (SOURCE / "cli").glob("*.cpp") if re.search(rf"void register_{path.stem}\(", path.read_text())]
         self.assertEqual(set(COMMANDS) - set(files), set())
         self.assertLessEqual(set(files) - set(COMMANDS), {"lint"}, "only lint may be left out of a build")
 

@@ -16,8 +16,17 @@ class Checkout:
 
     def digest(self, *options):
         """Builds, and gives back the digest of the executable and of the file beside it, which must agree."""
-        configure = ["cmake", "-S", self.source, "-B", self.binary, "-G", self.arguments.generator,
-                     f"-DCAPGATE_SOURCE_DIGEST={self.arguments.module}", *options]
+        configure = [
+            "cmake",
+            "-S",
+            self.source,
+            "-B",
+            self.binary,
+            "-G",
+            self.arguments.generator,
+            f"-DCAPGATE_SOURCE_DIGEST={self.arguments.module}",
+            *options,
+        ]
         for command in (configure, ["cmake", "--build", self.binary]):
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
             if done.returncode:
