@@ -7,7 +7,7 @@ import unittest
 from named_places import ROOT, is_defined, named_places, wrong_places
 
 ARCHITECTURE = "docs/architecture.md"
-PAGES = [ARCHITECTURE, "docs/glossary.md"]
+PAGES = [ARCHITECTURE, "docs/debugging.md", "docs/glossary.md"]
 PRELOAD = "detector/preload"
 SOURCES = {".h", ".c", ".cpp", ".cu", ".cuh"}
 
