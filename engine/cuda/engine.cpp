@@ -7,6 +7,7 @@
 #include "engine/cuda/status.h"
 #include "kernels/attention.h"
 #include "kernels/hyper_connection.h"
+#include "kernels/stream.h"
 
 namespace dsv4::cuda {
 namespace {
@@ -92,6 +93,7 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
       !ok)
     return ok;
 
+  if (auto ok = done(kernels::prepare_streams(), "room for streamed weights"); !ok) return ok;
   if (auto ok = done(kernels::prepare_attention(config.head_dim),
                      fmt::format("room for attention heads of {}", config.head_dim));
       !ok)

@@ -285,13 +285,12 @@ class Enqueue {
     const auto limit = static_cast<float>(c_.swiglu_limit);
     kernels::experts_up(stream_,
                         {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit,
-                         w.shared_w1.first, w.shared_w3.first},
+                         w.shared_w1, w.shared_w3, w.both, w.shared_both},
                         batch_, mix(w.ffn_hc));
     see(component::kFfnPost, a_.post, c_.hc_mult);
     see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     kernels::experts_down(
-        stream_,
-        {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2.first},
+        stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2},
         batch_);
     kernels::hyper_connection_expand(stream_, a_.streams,
                                      {a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k}, a_.post, a_.comb,
