@@ -6,6 +6,7 @@
 
 #include "engine/cuda/status.h"
 #include "kernels/attention.h"
+#include "kernels/boundary.h"
 #include "kernels/hyper_connection.h"
 #include "kernels/stream.h"
 
@@ -143,6 +144,7 @@ void Engine::make_activations(const EngineOptions& options) {
   Activations& a = step_.a;
   a.streams = floats(n * d);
   a.mix = floats((2 + n) * n);
+  a.mix_parts = floats(kernels::boundary_parts(c.hidden_size));
   a.inverse = floats(1);
   a.post = floats(n);
   a.comb = floats(n * n);
