@@ -1,5 +1,6 @@
 # Libraries as archives, so that a program linked with them runs on a machine that lacks Debian's shared ones:
 #   capgate::dw      elfutils: DWARF, ELF, and what they unpack with
+#   capgate::z
 #   capgate::zstd
 #   capgate::sodium
 # Where a system ships no archive, the shared library takes its place.
@@ -22,5 +23,6 @@ endfunction()
 
 find_package(Threads REQUIRED)
 capgate_archive(dw HEADER elfutils/libdwfl.h LIBRARIES dw elf z lzma bz2 zstd SYSTEM Threads::Threads ${CMAKE_DL_LIBS})
+capgate_archive(z HEADER zlib.h LIBRARIES z)
 capgate_archive(zstd HEADER zstd.h LIBRARIES zstd SYSTEM Threads::Threads)
 capgate_archive(sodium HEADER sodium.h LIBRARIES sodium SYSTEM Threads::Threads)

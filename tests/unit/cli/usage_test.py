@@ -49,6 +49,7 @@ class Usage(unittest.TestCase):
             "lint": ["--out", "-p", "--changed-since", "--region", "--suppressions", "--sources", "--root", "--cache-dir"],
             "merge": ["--out"],
             "gate": ["--baseline", "--fail-on"],
+            "view": ["--baseline", "--out"],
         }
         for command, words in options.items():
             for word in words if command in COMMANDS else []:
@@ -56,7 +57,7 @@ class Usage(unittest.TestCase):
                     tail = ["--", "true"] if command == "audit" else ["file"]
                     # Or the words that there are.
                     self.assertRegex(self.refused(command, word, "", *tail), ": is (empty|error or|captures=N)")
-        for command in {"show", "gate", "merge", "analyze", "explain"} & set(COMMANDS):
+        for command in {"show", "view", "gate", "merge", "analyze", "explain"} & set(COMMANDS):
             with self.subTest(command=command):
                 self.assertIn("is empty", self.refused(command, ""))
 

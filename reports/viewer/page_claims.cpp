@@ -1,0 +1,58 @@
+#include "reports/viewer/page_claims.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "reports/model/claims.h"
+#include "reports/model/failure.h"
+#include "reports/terminal/parts.h"
+
+namespace capgate::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string headline(const Report& report) {
+  if (const auto failure = failure_of(report))
+    return failure_text(*failure, terminal::place(failure->at->location));
+  if (report.verdict == Verdict::fail) return "the step cannot be replayed as it is";
+  if (report.verdict == Verdict::inconclusive)
+    return report.reasons.empty() ? "nothing is proven" : report.reasons.front().text;
+  const Claim claim = what_was_proved(report);
+  return claim.scope.empty() ? "no error" : claim.scope + ": " + claim.text;
+}
+
+// The finding that the headline speaks of; without a failure the first that is open.
+std::string first_finding(const Report& report) {
+  if (const auto failure = failure_of(report)) return failure->at->id;
+  const auto open =
+      std::find_if(report.violations.begin(), report.violations.end(), [](const Violation& violation) {
+        return !violation.suppressed && violation.severity != Severity::note;
+      });
+  return open == report.violations.end() ? "" : open->id;
+}
+
+Json left_open(const Report& report) {
+  Json list = Json::array();
+  for (const auto& reason : report.reasons)
+    list.push_back({{"text", reason.text}, {"remedy", reason.remedy}});
+  const NotProved first = what_was_not_proved(report);
+  list.push_back({{"text", first.text}, {"remedy", first.command}});
+  for (const auto& entry : report.coverage.not_checked) list.push_back({{"text", entry}, {"remedy", ""}});
+  return list;
+}
+
+}  // namespace
+
+Json page_claims(const Report& report) {
+  Json proved = Json::array();
+  if (report.verdict == Verdict::pass)
+    if (const Claim claim = what_was_proved(report); !claim.scope.empty())
+      proved.push_back(claim.scope + ": " + claim.text);
+  return {{"headline", headline(report)},
+          {"first", first_finding(report)},
+          {"proved", std::move(proved)},
+          {"not_proved", left_open(report)}};
+}
+
+}  // namespace capgate::reports

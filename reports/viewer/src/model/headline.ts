@@ -1,0 +1,115 @@
+// The first line of the page and the facts beneath it.
+import type { PageData, Report } from '../data/page_data';
+import type { Findings } from './findings';
+import { baseName, counted, grouped } from './words';
+
+export const verdictWords = { pass: 'Pass', fail: 'Fail', inconclusive: 'Inconclusive' } as const;
+
+export function programOf(report: Report): string {
+  const sources = report.subject.sources;
+  const run = report.run?.argv[0] ?? '';
+  // What ran for a lint was capgate itself.
+  if (report.coverage.kind === 'source') return baseName(report.subject.program) || (typeof sources === 'string' && sources) || 'the sources';
+  const program = baseName(report.subject.program) || baseName(run) || 'the program';
+  // An interpreter says little: the script is the program.
+  const script = /^python[\d.]*$/.test(program) ? report.run?.argv.slice(1).find((word) => word.endsWith('.py')) : undefined;
+  return script === undefined ? program : `${baseName(script)} (${program})`;
+}
+
+function gpusOf(report: Report): string {
+  const names = new Map<string, number>();
+  for (const gpu of report.environment.gpus) names.set(gpu.name || `sm_${gpu.sm}`, (names.get(gpu.name || `sm_${gpu.sm}`) ?? 0) + 1);
+  return [...names].map(([name, count]) => (count > 1 ? `${count} × ${name}` : name)).join(', ');
+}
+
+// "3.12.3 (main, Aug 31 2026, …) [GCC 13.3.0]" is Python's whole story; its number is enough here.
+function short(version: string): string {
+  return version.split(' ')[0] ?? version;
+}
+
+function versionsOf(report: Report): string {
+  const { environment, tool } = report;
+  const parts: string[] = [];
+  if (environment.driver) parts.push(`driver ${environment.driver}`);
+  if (environment.cuda_runtime) parts.push(`CUDA ${environment.cuda_runtime}`);
+  if (environment.python) parts.push(`Python ${short(environment.python)}`);
+  if (environment.torch) parts.push(`PyTorch ${environment.torch}`);
+  parts.push(`capgate ${tool.version}`);
+  return parts.join(', ');
+}
+
+function ranksOf(report: Report): string {
+  const { processes } = report.coverage;
+  if (processes.length < 2) return '';
+  const ranks = processes.filter(({ rank }) => rank !== undefined).length;
+  return ranks === processes.length ? counted(ranks, 'rank') : counted(processes.length, 'process', 'processes');
+}
+
+export function checkedText(report: Report): string {
+  const { coverage } = report;
+  const parts: string[] = [];
+  if (coverage.captures_completed) parts.push(`${counted(coverage.captures_completed, 'capture')} completed`);
+  if (coverage.captures_failed) parts.push(`${grouped(coverage.captures_failed)} failed`);
+  if (coverage.captures_empty) parts.push(`${grouped(coverage.captures_empty)} empty`);
+  if (coverage.captures_open) parts.push(`${grouped(coverage.captures_open)} left open`);
+  if (coverage.replays) parts.push(counted(coverage.replays, 'replay'));
+  for (const region of coverage.regions.filter(({ source }) => source !== 'lint').slice(0, 3))
+    parts.push(`region "${region.name}" seen ${counted(region.occurrences, 'time')}`);
+  const inSource = coverage.regions.filter(({ source }) => source === 'lint').length;
+  if (coverage.files_parsed !== null) parts.push(`${counted(coverage.files_parsed, 'file')} parsed`);
+  if (inSource) parts.push(`${counted(inSource, 'region')} in the source`);
+  if (coverage.files_failed) parts.push(`${grouped(coverage.files_failed)} not parsed`);
+  return parts.join(', ') || 'nothing';
+}
+
+export function factsOf(data: PageData): [string, string][] {
+  const { report } = data;
+  const { subject } = report;
+  const commit = typeof subject.commit === 'string' ? subject.commit : '';
+
+  const facts: [string, string][] = [
+    ['Program', programOf(report)],
+
+    ['Commit', commit],
+    ['Build', subject.build_id.slice(0, 12)],
+    ['Mode', subject.mode],
+    ['GPUs', gpusOf(report) || (subject.sm ? `sm_${subject.sm.replace(/^sm_?/, '')}` : '')],
+    ['Versions', versionsOf(report)],
+    ['Buckets', subject.buckets.join(', ')],
+    ['Ranks', ranksOf(report)],
+    ['Checked', checkedText(report)],
+  ];
+  return facts.filter(([, value]) => value !== '');
+}
+
+export interface Figure {
+  value: string;
+  label: string;
+  state?: string; // the facet value it leads to
+}
+
+// How many ranks saw any cause.
+function ranksWithCauses(data: PageData, findings: Findings): string {
+  const { processes } = data.report.coverage;
+  if (processes.length < 2) return '';
+  const pids = new Set(findings.causes.flatMap(({ violation }) => violation.processes));
+  const noun = processes.every(({ rank }) => rank !== undefined) ? 'ranks' : 'processes';
+  return `on ${grouped(processes.filter(({ pid }) => pids.has(pid)).length)} of ${grouped(processes.length)} ${noun}`;
+}
+
+export function figuresOf(data: PageData, findings: Findings): Figure[] {
+  const { causes, symptoms, all } = findings;
+  const fresh = causes.filter(({ violation }) => violation.baseline === 'new').length;
+  const ranks = ranksWithCauses(data, findings);
+  const label = `${causes.length === 1 ? 'cause' : 'causes'} to fix${ranks && causes.length > 0 ? ` ${ranks}` : ''}`;
+  const figures: Figure[] = [causes.length > 0 ? { value: grouped(causes.length), label, state: 'cause' } : { value: '0', label }];
+  if (data.baseline || all.some(({ violation }) => violation.baseline !== null)) {
+    figures.push({ value: grouped(fresh), label: 'new since the baseline', state: 'new' });
+  }
+  if (data.baseline) figures.push({ value: grouped(data.baseline.fixed.length), label: 'fixed since the baseline' });
+  if (symptoms) figures.push({ value: grouped(symptoms), label: symptoms === 1 ? 'symptom of them' : 'symptoms of them', state: 'symptom' });
+  const { notes, suppressed } = data.report.summary;
+  if (notes) figures.push({ value: grouped(notes), label: notes === 1 ? 'note' : 'notes' });
+  if (suppressed) figures.push({ value: grouped(suppressed), label: 'allowed', state: 'allowed' });
+  return figures;
+}

@@ -1,0 +1,43 @@
+// Numbers and places in words, as the terminal view writes them.
+import type { Location } from '../data/page_data';
+
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
+export function counted(value: number, noun: string, many = noun + 's'): string {
+  return `${grouped(value)} ${value === 1 ? noun : many}`;
+}
+
+export function duration(us: number): string {
+  if (us < 1000) return `${Math.round(us)} µs`;
+  return us < 1e6 ? `${(us / 1e3).toFixed(1)} ms` : `${(us / 1e6).toFixed(1)} s`;
+}
+
+export function bytes(count: number): string {
+  let value = count;
+  for (const unit of ['B', 'KiB', 'MiB', 'GiB']) {
+    if (value < 1024) return unit === 'B' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
+    value /= 1024;
+  }
+  return `${value.toFixed(1)} TiB`;
+}
+
+// "model/moe.py:212"
+export function lineOf(at: Location): string {
+  if (!at.file) return '';
+  return at.line > 0 ? `${at.file}:${at.line}` : at.file;
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export function list(words: string[], last = 'and'): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} ${last} ${words[words.length - 1]}`;
+}
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

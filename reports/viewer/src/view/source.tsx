@@ -1,0 +1,32 @@
+// The lines of source around a place, the place marked.
+import type { SourceLine } from '../data/page_data';
+
+export function Source({ lines, marked, label }: { lines: SourceLine[]; marked: number; label: string }) {
+  return (
+    <div class="source" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <tbody>
+          {lines.map(({ line, text }) => (
+            <tr key={line} class={line === marked ? 'here' : undefined}>
+              <th scope="row">
+                {line === marked && <span class="arrow" title="this line">▶</span>}
+                {line}
+              </th>
+              <td>
+                <code>{text || ' '}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Code({ lines, label }: { lines: string[]; label: string }) {
+  return (
+    <pre class="code" tabIndex={0} role="region" aria-label={label}>
+      <code>{lines.join('\n')}</code>
+    </pre>
+  );
+}

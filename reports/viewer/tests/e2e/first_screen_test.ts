@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { pageOf, recorded, root } from '../made/page';
+import { report, violation } from '../made/report';
+import { close, open } from '../made/tab';
+
+test('the first screen of a recorded audit names the line to change, why, the fix and how to allow it', async () => {
+  const tab = await open(pageOf(recorded('python/deepseek_v4_step.faulty.json')));
+  const { page } = tab;
+  expect(await page.textContent('.headline .verdict')).toBe('Fail');
+  expect((await page.textContent('.headline h1'))!.length).toBeGreaterThan(10);
+  const facts = (await page.textContent('.short-facts'))!;
+  for (const fact of ['python3', '337d65cf0002', 'NVIDIA H200', 'driver 580.159.04', 'CUDA 13.0', 'Python 3.12.3', 'region "decode-step" seen 4 times'])
+    expect(facts).toContain(fact);
+  expect(await page.textContent('.figures')).toContain('6 causes to fix');
+  const first = page.locator('.first-cause');
+  expect(await first.locator('.place').textContent()).toContain('transformers/');
+  const marked = first.locator('.source .here');
+  expect(await marked.count()).toBe(1);
+  const line = /:(\d+)/.exec((await first.locator('.place').textContent())!)![1];
+  expect(await marked.locator('th').textContent()).toContain(line);
+  expect(await first.locator('.fix p').textContent()).not.toBe('');
+  expect((await first.locator('text=Why').count())).toBeGreaterThan(0);
+  await first.locator('summary').click();
+  expect(await first.locator('.allow').textContent()).toContain('# capgate-allow(host-sync): ');
+  expect(await page.locator('.next li').count()).toBe(5);
+  // All of it can be seen without scrolling on an ordinary screen.
+  const box = (await first.locator('.fix').boundingBox())!;
+  expect(box.y + box.height).toBeLessThan(900);
+  await close(tab);
+});
+
+test('a pass says what it proves and what it does not', async () => {
+  const tab = await open(pageOf(recorded('healthy/llama_layer.healthy.json')));
+  expect(await tab.page.textContent('.headline .verdict')).toBe('Pass');
+  expect(await tab.page.locator('.first-cause').count()).toBe(0);
+  expect(await tab.page.locator('section:has(#proved) li').count()).toBeGreaterThan(0);
+  await close(tab);
+});
+
+test('an inconclusive report names the command that would prove it', async () => {
+  const tab = await open(pageOf(report({ reasons: [{ text: 'no capture was completed', remedy: 'capgate audit -- ./decode' }] })));
+  expect(await tab.page.textContent('.headline .verdict')).toBe('Inconclusive');
+  const open_ = tab.page.locator('section:has(#not-proved)');
+  expect(await open_.textContent()).toContain('no capture was completed');
+  await open_.locator('button').first().click();
+  expect(await tab.copied()).toBe('capgate audit -- ./decode');
+  await close(tab);
+});
+
+test('causes on many ranks are one, and their ranks are counted', async () => {
+  const processes = Array.from({ length: 8 }, (_, rank) => ({ pid: 10 + rank, rank, argv0: 'decode', attached: true, events: 1, events_dropped: 0 }));
+  const { coverage } = report();
+  const tab = await open(pageOf(report({
+    coverage: { ...coverage, processes },
+    violations: [violation(1, { processes: processes.map(({ pid }) => pid) }), violation(2, { processes: [11, 12] })],
+  })));
+  expect(await tab.page.textContent('.figures')).toContain('2 causes to fix on 8 of 8 ranks');
+  expect(await tab.page.locator('.first-cause .tag.ranks').textContent()).toBe('8 of 8 ranks');
+  expect(await tab.page.locator('.next .tag.ranks').textContent()).toBe('2 of 8 ranks');
+  await close(tab);
+});
+
+test('the template is at most 200 KB', () => {
+  expect(statSync(`${root}/reports/viewer/dist/page.html`).size).toBeLessThanOrEqual(200 * 1024);
+});
