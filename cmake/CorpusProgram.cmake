@@ -1,6 +1,8 @@
 # A small CUDA program whose source says how it is built, in its line `// CORPUS-BUILD: …`: static (the CUDA runtime
 # linked in), driver, cublas, per-thread (default stream), tail-calls (let the compiler end a function with a jump, which
 # takes the function off the stack).
+include(GpuProgram)
+
 function(corpus_program source name folder)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   file(STRINGS ${source} build REGEX "^// CORPUS-BUILD:")
@@ -36,4 +38,5 @@ function(corpus_program source name folder)
   if("cublas" IN_LIST build)
     target_link_libraries(${name} PRIVATE CUDA::cublas)
   endif()
+  gpu_program(${name})
 endfunction()

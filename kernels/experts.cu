@@ -1,10 +1,13 @@
 #include "kernels/experts.h"
 
+#include <algorithm>
+
 #include "kernels/dequantise.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
+#include "kernels/stream.h"
 
 namespace dsv4::kernels {
 namespace {
@@ -119,9 +122,63 @@ int tiles(int rows, int rows_of_a_warp) {
   return (rows + rows_of_a_block - 1) / rows_of_a_block;
 }
 
+// The task of slot `slot`; `x_slots` and `y_slots` places of `cols` and `rows` values in a row of x and of y.
+StreamTask slot_task(const Matrix& w, const float* x, int x_slots, float* y, int y_slots, int rows,
+                     int slot) {
+  StreamTask t;
+  t.w = w;
+  t.x = x;
+  t.x_stride = static_cast<std::int64_t>(std::max(x_slots, 1)) * w.cols;
+  t.x_slot_stride = x_slots > 0 ? w.cols : 0;
+  t.y = y;
+  t.y_stride = static_cast<std::int64_t>(y_slots) * rows;
+  t.y_slot_stride = rows;
+  t.slot = slot;
+  return t;
+}
+StreamTask of_one(StreamTask t) {  // not chosen: the slot is in the pointers
+  t.x += t.slot * t.x_slot_stride;
+  t.y += t.slot * t.y_slot_stride;
+  t.slot = 0;
+  return t;
+}
+
+// All slots of the routed experts, and the shared one.
+template <class Task>
+void stream_slots(cudaStream_t stream, const ExpertMatrices& routed, const Matrix& shared, const int* chosen,
+                  int slots, int batch, const HyperConnectionMix& beside, const Task& task) {
+  StreamTasks tasks;
+  bool first = true;
+  const auto flush = [&] {
+    if (tasks.count > 0) stream_weights(stream, tasks, batch, first ? beside : HyperConnectionMix{});
+    tasks.count = 0;
+    first = false;
+  };
+  for (int slot = 0; slot < slots; ++slot) {
+    if (tasks.full()) flush();
+    StreamTask t = task(routed.first, slot);
+    t.chosen = chosen;
+    t.matrix_stride = routed.data_stride;
+    t.slots = slots;
+    tasks.add(chosen != nullptr ? t : of_one(t));
+  }
+  if (tasks.full()) flush();
+  if (shared.data != nullptr) tasks.add(of_one(task(shared, slots)));
+  flush();
+}
+
 }  // namespace
 
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside) {
+  if (args.both.first.data != nullptr) {
+    const auto task = [&](const Matrix& w, int slot) {
+      StreamTask t = slot_task(w, args.x, 0, args.out, args.out_slots, w.rows / 2, slot);
+      t.pair = true;
+      t.limit = args.limit;
+      return t;
+    };
+    return stream_slots(stream, args.both, args.shared_both, args.chosen, args.slots, batch, beside, task);
+  }
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
   const int slots = args.slots + (args.shared_w1.data != nullptr ? 1 : 0);
   const Chunked chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),
@@ -137,6 +194,11 @@ void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const Hyp
 
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
+  if (w2.layout == Layout::kTiles)
+    return stream_slots(stream, args.w2, args.shared_w2, args.chosen, args.slots, batch, {},
+                        [&](const Matrix& w, int slot) {
+                          return slot_task(w, args.x, args.x_slots, args.out, args.out_slots, w.rows, slot);
+                        });
   const int slots = args.slots + (args.shared_w2.data != nullptr ? 1 : 0);
   const bool chunked = whole_chunks(w2), shared_chunked = whole_chunks(args.shared_w2);
   if (rows_may_share(w2.rows, slots))

@@ -25,10 +25,14 @@ struct ExpertsUp {
   float limit;
   // The shared expert's, in slot `slots`, of the shape of the others; without data there is none.
   Matrix shared_w1{}, shared_w3{};
+  // Where these have data, the others have none: both in one, in tiles (lay_out_pair).
+  ExpertMatrices both{};
+  Matrix shared_both{};
 };
 
 // silu(min(W1 x, limit)) * clamp(W3 x, -limit, limit)
-//   bytes a row: two matrices a slot; FLOPs: 4 I D a slot
+//   bytes: two matrices a slot; in tiles the bytes of an expert once for each four rows that chose it;
+//   FLOPs: 4 I D a slot
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside = {});
 
 struct ExpertsDown {
@@ -37,10 +41,10 @@ struct ExpertsDown {
   const int* chosen;
   float* out;  // [batch, out_slots, D], from slot 0
   int slots, x_slots, out_slots;
-  Matrix shared_w2{};  // as above
+  Matrix shared_w2{};  // as above; by rows or in tiles, as w2
 };
 
-// bytes a row: one matrix a slot; FLOPs: 2 I D a slot
+// bytes: one matrix a slot, in tiles as above; FLOPs: 2 I D a slot
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch);
 
 }  // namespace dsv4::kernels

@@ -4,6 +4,8 @@
 #include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
+#include "kernels/stream.h"
+#include "kernels/tiles.h"
 
 namespace dsv4::kernels {
 namespace {
@@ -99,9 +101,7 @@ bool rows_may_share(const GemvTasks& tasks) {
   return warps >= kWarpsOfTheChip;
 }
 
-}  // namespace
-
-void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
+void gemv_by_rows(cudaStream_t stream, const GemvTasks& tasks, int batch) {
   Plan plan{};
   int blocks = 0;
   const int rows_of_a_warp = batch == 1 && rows_may_share(tasks) ? kSharing : 1;
@@ -124,6 +124,45 @@ void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
     launch_rows<4, 1>(stream, plan, blocks);
   else
     launch_rows<8, 1>(stream, plan, blocks);
+}
+
+// A task in tiles; of a grouped one the rows of one group, whose number is a multiple of kTileRows.
+StreamTask group_of(const GemvTask& task, int group) {
+  StreamTask out;
+  const int rows = task.rows_per_group > 0 ? task.rows_per_group : task.w.rows;
+  out.w = task.w;
+  out.w.rows = rows;
+  out.w.data = static_cast<const char*>(task.w.data) + group * tiled_bytes(task.w.format, rows, task.w.cols);
+  out.x = task.x + static_cast<std::int64_t>(group) * task.w.cols;
+  out.x_stride = task.x_stride;
+  out.y = task.y + static_cast<std::int64_t>(group) * rows;
+  out.y_stride = task.y_stride;
+  out.factor = task.factor;
+  return out;
+}
+
+}  // namespace
+
+void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
+  GemvTasks by_rows;
+  StreamTasks in_tiles;
+  for (int i = 0; i < tasks.count; ++i) {
+    const GemvTask& task = tasks.task[i];
+    if (task.w.layout == Layout::kRows) {
+      by_rows.add(task);
+      continue;
+    }
+    const int groups = task.rows_per_group > 0 ? task.w.rows / task.rows_per_group : 1;
+    for (int group = 0; group < groups; ++group) {
+      if (in_tiles.full()) {
+        stream_weights(stream, in_tiles, batch);
+        in_tiles.count = 0;
+      }
+      in_tiles.add(group_of(task, group));
+    }
+  }
+  if (by_rows.count > 0) gemv_by_rows(stream, by_rows, batch);
+  if (in_tiles.count > 0) stream_weights(stream, in_tiles, batch);
 }
 
 }  // namespace dsv4::kernels

@@ -2,6 +2,7 @@
 //
 //   W [rows, cols] in any format, x [batch, cols] float32, y [batch, rows] float32
 //   bytes: W once for up to 8 rows of the batch, and x and y; FLOPs: 2 * rows * cols * batch
+// Matrices in tiles are streamed (stream.h), the others in a launch of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,6 +18,7 @@ struct GemvTask {
   float* y = nullptr;
   int y_stride = 0;
   // Grouped projections: rows [g * rows_per_group, (g + 1) * rows_per_group) read x + g * cols. 0: no groups.
+  // In tiles a multiple of kTileRows.
   int rows_per_group = 0;
   float factor = 1;  // of every y
 };

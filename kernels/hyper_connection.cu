@@ -6,6 +6,7 @@
 #include "kernels/hyper_connection.h"
 #include "kernels/launch.h"
 #include "kernels/reduce.cuh"
+#include "kernels/sub_layer_value.cuh"
 
 namespace dsv4::kernels {
 namespace {
@@ -87,36 +88,6 @@ __global__ void __launch_bounds__(kThreads) site_kernel(const HyperConnectionSit
   }
 }
 
-// What a sub-layer gave at (row, i): a value, or experts' parts that are summed up on the way.
-struct Given {
-  const float* y;
-  __device__ float operator()(int b, int i, int d) const { return y[static_cast<std::int64_t>(b) * d + i]; }
-};
-struct Summed {
-  static constexpr int kTogether = 8;  // parts on their way at once
-  ExpertSum e;
-  __device__ float operator()(int b, int i, int d) const {
-    const float* part = e.parts + static_cast<std::int64_t>(b) * (e.slots + 1) * d + i;
-    const float shared = part[static_cast<std::int64_t>(e.slots) * d];
-    float sum = 0;
-    for (int first = 0; first < e.slots; first += kTogether) {
-      float share[kTogether], given[kTogether];
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        const bool there = first + i < e.slots;
-        share[i] = there ? e.shares[b * e.slots + first + i] : 0.0f;
-        given[i] = there ? part[static_cast<std::int64_t>(first + i) * d] : 0.0f;
-      }
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) sum = fmaf(share[i], given[i], sum);
-    }
-    const float out = sum + shared;
-    e.routed[static_cast<std::int64_t>(b) * d + i] = sum;
-    e.out[static_cast<std::int64_t>(b) * d + i] = out;
-    return out;
-  }
-};
-
 // N streams at most; exactly N where kExact.
 template <int N, bool kExact, class Value>
 __global__ void expand_kernel(float* streams, const Value y, const float* post, const float* comb,
@@ -130,7 +101,7 @@ __global__ void expand_kernel(float* streams, const Value y, const float* post, 
   float old[N];
 #pragma unroll
   for (int j = 0; j < N; ++j) old[j] = j < n ? column[static_cast<std::int64_t>(j) * d] : 0.0f;
-  const float value = y(b, i, d);
+  const float value = y(b, i, d, true);
   for (int k = 0; k < n; ++k) {
     float out = post[b * n + k] * value;
 #pragma unroll

@@ -5,11 +5,15 @@ namespace {
 
 bool g_wanted = true;
 
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, which, device) != cudaSuccess)
+    return 0;
+  return value;
+}
+
 bool device_can() {
-  int device = 0, major = 0;
-  return cudaGetDevice(&device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-         major >= 9;
+  return attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
 }  // namespace
@@ -21,6 +25,16 @@ void set_overlap(bool wanted) {
 bool overlap() {
   static const bool can = device_can();
   return g_wanted && can;
+}
+
+bool streams_weights() {
+  static const bool can = device_can();
+  return can;
+}
+
+int multiprocessors() {
+  static const int count = attribute(cudaDevAttrMultiProcessorCount);
+  return count;
 }
 
 }  // namespace dsv4::kernels

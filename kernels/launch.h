@@ -15,6 +15,10 @@ namespace dsv4::kernels {
 void set_overlap(bool wanted);
 bool overlap();
 
+// Whether the device has what stream.cu needs (compute capability 9.0).
+bool streams_weights();
+int multiprocessors();
+
 enum class Order {
   kOverlap,       // placed while the one before drains
   kAfterPrevious  // once all before has ended: a step's first kernel, behind the one that advances positions

@@ -14,13 +14,19 @@ enum class Format : std::uint8_t {
   kFp4Row     // E2M1, even column in the low half of a byte, one E8M0 scale for 32 columns of a row
 };
 
-// Row-major, `data` aligned to 16 bytes.
+enum class Layout : std::uint8_t {
+  kRows,  // row-major, as the checkpoint has it
+  kTiles  // as the streaming kernels read it, scales and codes together in `data` (tiles.h)
+};
+
+// `data` is aligned to 16 bytes.
 struct Matrix {
   const void* data = nullptr;
   const void* scale = nullptr;
   int rows = 0, cols = 0;
   Format format = Format::kF32;
   bool scale_is_f32 = false;  // FP8 only; otherwise E8M0
+  Layout layout = Layout::kRows;
 };
 
 constexpr std::int64_t data_bytes(Format format, std::int64_t rows, std::int64_t cols) {

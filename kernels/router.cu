@@ -64,53 +64,83 @@ __global__ void __launch_bounds__(kThreads) route_kernel(const Router r) {
   }
 }
 
-// Up to 32 experts: a lane an expert, all in registers.
-__global__ void __launch_bounds__(32) route_few_kernel(const Router r) {
+// One warp, kEach experts a lane in registers: a choice is a round for each of the k. At most kNearChoices.
+template <int kEach>
+__global__ void __launch_bounds__(32) route_warp_kernel(const Router r) {
+  __shared__ float scores[32 * kEach];
+  __shared__ int chosen[kNearChoices];
   let_next_start();
   constexpr unsigned kAll = 0xFFFFFFFFu;
   const int b = blockIdx.x, lane = threadIdx.x;
-  const std::int64_t at = static_cast<std::int64_t>(b) * r.experts + lane;
-  const bool is_expert = lane < r.experts;
-  const float bias = r.bias != nullptr && is_expert ? r.bias[lane] : 0.0f;
+  const std::int64_t at = static_cast<std::int64_t>(b) * r.experts;
+  float bias[kEach];
+#pragma unroll
+  for (int j = 0; j < kEach; ++j)
+    bias[j] = r.bias != nullptr && j * 32 + lane < r.experts ? r.bias[j * 32 + lane] : 0.0f;
   int listed =
       r.table != nullptr && lane < r.k ? r.table[static_cast<std::int64_t>(r.ids[b]) * r.k + lane] : 0;
   wait_for_previous();
-  const float x = is_expert ? r.logits[at] : 0.0f;
   bool by_score = r.table == nullptr;
   if (by_score && r.forced.count != nullptr && r.forced.count[b] >= 0) {
     by_score = false;
     listed = lane < r.k ? r.forced.chosen[b * r.k + lane] : 0;
   }
-  const float score = sqrtf(x > 20.0f ? x : log1pf(expf(x)));
-  const float biased = score + bias;
-  if (is_expert) r.scores[at] = score;
-  if (is_expert && r.table == nullptr) r.biased[at] = biased;
-  // The place in the list of chosen ones, and the expert that stands there.
-  int place = lane, expert = listed;
-  bool chosen = lane < r.k;
-  if (by_score) {
-    const unsigned own = is_expert ? ordered(biased) : 0u;
-    int before = 0;
-#pragma unroll 8
-    for (int j = 0; j < r.experts; ++j) {
-      const unsigned other = __shfl_sync(kAll, own, j);
-      before += other > own || (other == own && j < lane) ? 1 : 0;
-    }
-    chosen = is_expert && before < r.k;
-    place = __popc(__ballot_sync(kAll, chosen) & ((1u << lane) - 1u));
-    expert = lane;
+  float logit[kEach];
+#pragma unroll
+  for (int j = 0; j < kEach; ++j) logit[j] = j * 32 + lane < r.experts ? r.logits[at + j * 32 + lane] : 0.0f;
+  unsigned key[kEach], left = 0;  // a bit for each of the lane's experts that is not chosen
+#pragma unroll
+  for (int j = 0; j < kEach; ++j) {
+    const int e = j * 32 + lane;
+    const float x = logit[j], score = sqrtf(x > 20.0f ? x : log1pf(expf(x))), biased = score + bias[j];
+    scores[e] = score;
+    key[j] = ordered(biased);
+    if (e >= r.experts) continue;
+    left |= 1u << j;
+    r.scores[at + e] = score;
+    if (r.table == nullptr) r.biased[at + e] = biased;
   }
-  const float its_score = __shfl_sync(kAll, score, expert & 31);
-  const float sum = warp_sum(chosen ? its_score : 0.0f);
-  if (!chosen) return;
-  r.chosen[b * r.k + place] = expert;
-  r.shares[b * r.k + place] = its_score / (sum + 1e-20f) * r.scaling;
+  if (by_score) {
+    const unsigned all = left;
+    for (int round = 0; round < r.k; ++round) {
+      unsigned most = 0;
+#pragma unroll
+      for (int j = 0; j < kEach; ++j) most = max(most, left >> j & 1u ? key[j] : 0u);
+      most = __reduce_max_sync(kAll, most);
+      unsigned first = ~0u;  // of equals the lowest index
+#pragma unroll
+      for (int j = kEach - 1; j >= 0; --j)
+        if ((left >> j & 1u) != 0 && key[j] == most) first = static_cast<unsigned>(j * 32 + lane);
+      first = __reduce_min_sync(kAll, first);
+      if (first % 32 == static_cast<unsigned>(lane)) left &= ~(1u << first / 32);
+    }
+    int before = 0;
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const unsigned taken = __ballot_sync(kAll, ((all & ~left) >> j & 1u) != 0);
+      if (taken >> lane & 1u) chosen[before + __popc(taken & ((1u << lane) - 1u))] = j * 32 + lane;
+      before += __popc(taken);
+    }
+  } else if (lane < r.k) {
+    chosen[lane] = listed;
+  }
+  __syncwarp();
+  const int expert = lane < r.k ? chosen[lane] : 0;
+  const float score = lane < r.k ? scores[expert] : 0.0f;
+  const float sum = warp_sum(score);
+  if (lane >= r.k) return;
+  r.chosen[b * r.k + lane] = expert;
+  r.shares[b * r.k + lane] = score / (sum + 1e-20f) * r.scaling;
 }
 
 }  // namespace
 
 void route(cudaStream_t stream, const Router& args, int batch) {
-  if (args.experts <= 32) return launch(stream, route_few_kernel, batch, 32, 0, args);
+  if (args.k <= kNearChoices) {
+    if (args.experts <= 32) return launch(stream, route_warp_kernel<1>, batch, 32, 0, args);
+    if (args.experts <= 256) return launch(stream, route_warp_kernel<8>, batch, 32, 0, args);
+    if (args.experts <= 512) return launch(stream, route_warp_kernel<16>, batch, 32, 0, args);
+  }
   const int threads = std::min(kThreads, (args.experts + 31) / 32 * 32);
   launch(stream, route_kernel, batch, threads, 0, args);
 }

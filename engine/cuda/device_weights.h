@@ -1,4 +1,6 @@
-// A model's weights in device memory, in the formats of the checkpoint. Small vectors become float32.
+// A model's weights in device memory, in the formats of the checkpoint. Small vectors become float32;
+// matrices lie as the kernel that reads them wants them: in tiles where there is a streaming kernel, else by
+// rows.
 #pragma once
 
 #include <vector>
@@ -34,7 +36,9 @@ struct DeviceLayer {
   DeviceSite attn_hc, ffn_hc;
   kernels::Matrix wq_a, wq_b, wkv, wo_a, wo_b, index_wq_b, index_weights, gate;
   DeviceCompressor compressor, index_compressor;
-  kernels::ExpertMatrices w1, w2, w3, shared_w1, shared_w2, shared_w3;
+  // Either w1 and w3 apart, by rows, or both in one, in tiles.
+  kernels::ExpertMatrices w1, w3, w2, both;
+  kernels::Matrix shared_w1, shared_w3, shared_w2, shared_both;
 };
 
 struct DeviceWeights {

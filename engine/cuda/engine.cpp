@@ -6,7 +6,9 @@
 
 #include "engine/cuda/status.h"
 #include "kernels/attention.h"
+#include "kernels/boundary.h"
 #include "kernels/hyper_connection.h"
+#include "kernels/stream.h"
 
 namespace dsv4::cuda {
 namespace {
@@ -92,6 +94,7 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
       !ok)
     return ok;
 
+  if (auto ok = done(kernels::prepare_streams(), "room for streamed weights"); !ok) return ok;
   if (auto ok = done(kernels::prepare_attention(config.head_dim),
                      fmt::format("room for attention heads of {}", config.head_dim));
       !ok)
@@ -141,6 +144,7 @@ void Engine::make_activations(const EngineOptions& options) {
   Activations& a = step_.a;
   a.streams = floats(n * d);
   a.mix = floats((2 + n) * n);
+  a.mix_parts = floats(kernels::boundary_parts(c.hidden_size));
   a.inverse = floats(1);
   a.post = floats(n);
   a.comb = floats(n * n);

@@ -6,6 +6,7 @@
 
 #include "engine/model/components.h"
 #include "kernels/attention.h"
+#include "kernels/boundary.h"
 #include "kernels/compressor.h"
 #include "kernels/embedding.h"
 #include "kernels/experts.h"
@@ -34,24 +35,38 @@ class Enqueue {
     const int n = c_.hc_mult, d = c_.hidden_size;
     kernels::embed(stream_, s_.weights.embed, s_.ids, a_.streams, n, batch_);
     see_embedding();
+    const std::vector<DeviceLayer>& layers = s_.weights.layers;
+    const auto site_after = [&](int layer) -> const DeviceSite& {
+      return layer + 1 < c_.num_layers() ? layers[static_cast<std::size_t>(layer) + 1].attn_hc
+                                         : s_.weights.hc_head;
+    };
+    if (has_boundary(site_after(-1)))
+      kernels::boundary(stream_, crossing(site_after(-1)), batch_);
+    else
+      project(site_after(-1).fn, a_.streams, n * d, a_.mix);
     for (layer_ = 0; layer_ < c_.num_layers(); ++layer_) {
-      const DeviceLayer& w = s_.weights.layers[static_cast<std::size_t>(layer_)];
+      const DeviceLayer& w = layers[static_cast<std::size_t>(layer_)];
       const LayerState& state = s_.state[static_cast<std::size_t>(layer_)];
-      site(w.attn_hc, w.attn_norm, false);
+      site(w.attn_hc, w.attn_norm);
       see(component::kAttnCollapsed, a_.collapsed, d);
       see(component::kAttnNorm, a_.normed, d);
       attention(w, state);
-      kernels::hyper_connection_expand(stream_, a_.streams, a_.attn_out, a_.post, a_.comb, n, d, batch_);
+      cross(a_.attn_out, w.ffn_hc);
       see(component::kAttnStreams, a_.streams, n * d);
 
-      site(w.ffn_hc, w.ffn_norm, false);
+      site(w.ffn_hc, w.ffn_norm);
       see(component::kFfnCollapsed, a_.collapsed, d);
       see(component::kFfnNorm, a_.normed, d);
       experts(w, state);
+      cross(kernels::ExpertSum{a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, c_.experts_per_token},
+            site_after(layer_));
+      see(component::kRouted, a_.routed, d);
+      see(component::kShared, a_.expert_parts, (c_.experts_per_token + 1) * d);
+      see(component::kFfnOut, a_.ffn_out, d);
       see(component::kStreams, a_.streams, n * d);
     }
     layer_ = -1;
-    site(s_.weights.hc_head, s_.weights.norm, true);
+    site(s_.weights.hc_head, s_.weights.norm);
     see(component::kHeadCollapsed, a_.collapsed, d);
     see(component::kFinalNorm, a_.normed, d);
     project(s_.weights.head, a_.normed, d, a_.logits);
@@ -80,9 +95,28 @@ class Enqueue {
     kernels::gemv(stream_, tasks, batch_);
   }
 
-  void site(const DeviceSite& w, const float* norm, bool head) {
+  bool has_boundary(const DeviceSite& next) const {
+    return kernels::has_boundary(next.fn, c_.hc_mult, c_.hidden_size);
+  }
+  bool is_head(const DeviceSite& site) const { return &site == &s_.weights.hc_head; }
+  kernels::Boundary crossing(const DeviceSite& next) const {
+    return {a_.streams,    static_cast<const float*>(next.fn.data),
+            a_.mix_parts,  c_.hidden_size,
+            is_head(next), a_.post,
+            a_.comb};
+  }
+
+  // From the end of a sub-layer that gave `y` to the logits of the next site's mixer.
+  template <class Given>
+  void cross(const Given& y, const DeviceSite& next) {
+    if (has_boundary(next)) return kernels::boundary(stream_, crossing(next), y, batch_);
     const int n = c_.hc_mult, d = c_.hidden_size;
-    project(w.fn, a_.streams, n * d, a_.mix);
+    kernels::hyper_connection_expand(stream_, a_.streams, y, a_.post, a_.comb, n, d, batch_);
+    project(next.fn, a_.streams, n * d, a_.mix);
+  }
+
+  // From there to the input of the sub-layer.
+  void site(const DeviceSite& w, const float* norm) {
     kernels::HyperConnectionSite args{};
     args.streams = a_.streams;
     args.logits = a_.mix;
@@ -92,12 +126,15 @@ class Enqueue {
     args.inverse = a_.inverse;
     args.collapsed = a_.collapsed;
     args.normed = a_.normed;
-    args.n = n;
-    args.d = d;
-    args.head = head;
+    args.n = c_.hc_mult;
+    args.d = c_.hidden_size;
+    args.head = is_head(w);
     args.hc_eps = static_cast<float>(c_.hc_eps);
     args.rms_eps = static_cast<float>(c_.rms_norm_eps);
-    kernels::hyper_connection_site(stream_, args, batch_);
+    if (has_boundary(w))
+      kernels::boundary_site(stream_, args, a_.mix, a_.mix_parts, batch_);
+    else
+      kernels::hyper_connection_site(stream_, args, batch_);
   }
 
   kernels::HyperConnectionMix mix(const DeviceSite& w) const {
@@ -256,7 +293,7 @@ class Enqueue {
     see(kChosenEntries, a_.chosen_entries, c_.index_topk);
   }
 
-  // To the streams.
+  // To the experts' parts.
   void experts(const DeviceLayer& w, const LayerState& state) {
     const int d = c_.hidden_size, k = c_.experts_per_token;
     project(w.gate, a_.normed, d, a_.router_logits);
@@ -285,20 +322,13 @@ class Enqueue {
     const auto limit = static_cast<float>(c_.swiglu_limit);
     kernels::experts_up(stream_,
                         {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit,
-                         w.shared_w1.first, w.shared_w3.first},
+                         w.shared_w1, w.shared_w3, w.both, w.shared_both},
                         batch_, mix(w.ffn_hc));
     see(component::kFfnPost, a_.post, c_.hc_mult);
     see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     kernels::experts_down(
-        stream_,
-        {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2.first},
+        stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2},
         batch_);
-    kernels::hyper_connection_expand(stream_, a_.streams,
-                                     {a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, k}, a_.post, a_.comb,
-                                     c_.hc_mult, d, batch_);
-    see(component::kRouted, a_.routed, d);
-    see(component::kShared, a_.expert_parts, (k + 1) * d);
-    see(component::kFfnOut, a_.ffn_out, d);
   }
 
   void see(const char* name, const void* values, int width) {

@@ -30,7 +30,7 @@ struct LayerState {
 
 // Between two kernels of one step; each [rows, its width] and used again by every layer.
 struct Activations {
-  float *streams, *mix, *inverse, *post, *comb, *collapsed, *normed;
+  float *streams, *mix, *mix_parts, *inverse, *post, *comb, *collapsed, *normed;
   float *q_residual, *q, *kv, *compressor_kv, *compressor_gate, *index_kv, *index_gate;
   float *index_query, *index_weights, *index_scores;
   int* chosen_entries;

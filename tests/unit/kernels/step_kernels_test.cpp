@@ -483,7 +483,7 @@ void StepKernels::attention_case(int dim) {
 }
 
 TEST_F(StepKernels, RouterByScoreAndByTable) {
-  for (const int experts : {8, 40, 300}) router_case(experts);
+  for (const int experts : {8, 40, 256, 300, 600}) router_case(experts);
 }
 
 void StepKernels::router_case(int experts) {

@@ -1,0 +1,199 @@
+// One block's share of a streamed matrix (stream.h).
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/bulk_copy.cuh"
+#include "kernels/stream_formats.cuh"
+#include "kernels/stream_plan.h"
+
+namespace dsv4::kernels {
+
+// Shared memory of a block: the warps' rings, limbs and barriers, then the sums of slices of each vector.
+struct StreamMemory {
+  static constexpr int kWarps = kSlicesAtOnce, kThreads = 32 * kWarps, kMostVectors = 4;
+  template <Format F>
+  static constexpr int kRing = Streamed<F>::kStages * Streamed<F>::kBytes;
+  static constexpr int kMostStages = 4;
+  static constexpr int kLimbsAt =
+      kWarps * std::max({kRing<Format::kFp4Row>, kRing<Format::kFp8Block>, kRing<Format::kBf16>});
+  static constexpr int kBarriersAt = kLimbsAt + kWarps * 16 * Streamed<Format::kBf16>::kLimbWords;
+  static constexpr int kPartsAt = kBarriersAt + kWarps * 8 * kMostStages;
+  static constexpr int kPartBytes = 4 * kWarps * kSlicesAtOnce * kTileRows;  // of one vector
+  static constexpr int bytes(int vectors) { return kPartsAt + kPartBytes * vectors; }
+};
+
+// Vectors that meet the same weights; several lie in shared memory.
+template <bool kOne>
+struct Vectors {
+  const float* x[kOne ? 1 : StreamMemory::kMostVectors];
+  float* y[kOne ? 1 : StreamMemory::kMostVectors];
+};
+
+// A block's share of one matrix, for the vectors of one pass. kOne: there is one, and its code is shorter.
+template <Format F, bool kOne>
+class Pass {
+  using S = Streamed<F>;
+  using M = StreamMemory;
+  static constexpr int kRows = kOne ? 1 : S::kRows;
+
+ public:
+  __device__ Pass(const StreamPlan::Entry& entry, const StreamShare& share, std::byte* memory)
+      : e_(entry),
+        share_(share),
+        lane_(threadIdx.x % 32),
+        warp_(threadIdx.x / 32),
+        ring_(memory + warp_ * M::kRing<F>,
+              reinterpret_cast<std::uint64_t*>(memory + M::kBarriersAt) + warp_ * M::kMostStages),
+        room_(reinterpret_cast<uint4*>(memory + M::kLimbsAt) + warp_ * S::kLimbWords),
+        parts_(reinterpret_cast<float*>(memory + M::kPartsAt)) {
+    stream_ = warp_ / e_.per_chunk;
+    slice_ = warp_ - stream_ * e_.per_chunk;
+    turns_ = (share.tiles + e_.streams - 1) / e_.streams;
+    mine_ = stream_ < e_.streams ? (share.tiles - stream_ + e_.streams - 1) / e_.streams : 0;
+    ring_.init(lane_);
+  }
+
+  // Asks for up to `count` pieces of the matrix at `data`.
+  __device__ void begin(const std::byte* data, int count) {
+    const int slices = e_.chunks * e_.per_chunk;
+    tile_bytes_ = slices * kSliceBytes<F>;
+    from_ =
+        data + static_cast<std::int64_t>(share_.first_tile + stream_) * tile_bytes_ + slice_ * kSliceBytes<F>;
+    asked_ = {};
+    stage_asked_ = ring_.stage();
+    ask(count);
+  }
+
+  // All of it, for `count` vectors.
+  __device__ void run(const Vectors<kOne>& v, int count) {
+    if (mine_ > 0) load(v, count, 0);
+    ask(S::kStages - S::kAtFirst);  // what is left of the ring
+    for (int first = 0; first < turns_; first += e_.room) {
+      const int stop = min(first + e_.room, mine_);
+#pragma unroll 1
+      for (int chunk = 0; chunk < e_.chunks; ++chunk) {
+        if (mine_ > 0 && first + chunk > 0 && e_.chunks > 1) load(v, count, chunk);
+#pragma unroll 1
+        for (int turn = first; turn < stop; ++turn) {
+          Sums<F, kOne> sums;
+#pragma unroll
+          for (int piece = 0; piece < S::kPieces; ++piece) {
+            Bits<F, kOne> bits;
+            bits.fetch(ring_.take(), lane_);
+            __syncwarp();
+            ask_into(ring_.stage());
+            ring_.next();
+            sums.add(bits, b_ + piece * S::kBlocks);
+          }
+          keep(sums, turn - first, chunk, count);
+        }
+      }
+      together(first, min(first + e_.room, turns_), v, count);
+    }
+  }
+
+ private:
+  // The order in which pieces are used: turns within a chunk within a room.
+  struct Place {
+    int first = 0, chunk = 0, turn = 0, piece = 0;
+  };
+  __device__ void ask(int count) {
+    for (int i = 0; i < count; ++i) {
+      ask_into(stage_asked_);
+      if (++stage_asked_ == S::kStages) stage_asked_ = 0;
+    }
+  }
+  __device__ void ask_into(int stage) {
+    if (lane_ != 0 || asked_.turn >= mine_) return;
+    ring_.ask(stage, from_ + static_cast<std::int64_t>(asked_.turn) * e_.streams * tile_bytes_ +
+                         asked_.chunk * e_.per_chunk * kSliceBytes<F> + asked_.piece * S::kBytes);
+    if (S::kPieces > 1 && ++asked_.piece < S::kPieces) return;
+    asked_.piece = 0;
+    if (++asked_.turn < min(asked_.first + e_.room, mine_)) return;
+    if (++asked_.chunk < e_.chunks) {
+      asked_.turn = asked_.first;
+      return;
+    }
+    asked_.chunk = 0;
+    asked_.turn = asked_.first += e_.room;
+  }
+
+  __device__ void load(const Vectors<kOne>& v, int count, int chunk) {
+    const int cols = e_.task.w.cols, col = (chunk * e_.per_chunk + slice_) * kSliceCols + 8 * lane_;
+    const bool whole = e_.whole;
+    unit_ = load_fragments<F, kOne>(b_, room_, count, lane_, [&](int r, float4(&to)[2]) {
+      const float* const x = v.x[r] + col;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int left = cols - col - 4 * i;
+        if (whole) {
+          to[i] = left > 0 ? *reinterpret_cast<const float4*>(x + 4 * i) : float4{};
+        } else {
+          to[i] = {left > 0 ? x[4 * i] : 0.0f, left > 1 ? x[4 * i + 1] : 0.0f, left > 2 ? x[4 * i + 2] : 0.0f,
+                   left > 3 ? x[4 * i + 3] : 0.0f};
+        }
+      }
+    });
+  }
+
+  // A slice's sums to where the other slices' are: [turn, stream, vector, slice, 16].
+  __device__ void keep(const Sums<F, kOne>& sums, int turn, int chunk, int vectors) {
+    const float low = unit_ * sums.total(0), high = unit_ * sums.total(1);
+    const int g = lane_ >> 2, t = lane_ & 3, row = row_of<F>(t);
+    if (row >= vectors || (F == Format::kBf16 && (t & 1) != 0)) return;
+    const int slices = e_.chunks * e_.per_chunk;
+    float* const to =
+        parts_ +
+        (((turn * e_.streams + stream_) * kRows + row) * slices + chunk * e_.per_chunk + slice_) * kTileRows +
+        g;
+    to[0] = low;
+    to[8] = high;
+  }
+
+  __device__ void together(int first, int stop, const Vectors<kOne>& v, int count) {
+    __syncthreads();
+    const StreamTask& task = e_.task;
+    const int tile0 = first * e_.streams, tiles = min(stop * e_.streams, share_.tiles) - tile0;
+    const int slices = e_.chunks * e_.per_chunk;
+    if (task.pair) {
+      for (int i = threadIdx.x; i < tiles * kRows * 8; i += M::kThreads) {
+        const int n = i & 7, at = i >> 3, r = at % kRows,
+                  out = (share_.first_tile + tile0 + at / kRows) * 8 + n;
+        if (r >= count || 2 * out >= task.w.rows) continue;
+        const float gate = fminf(sum(at, slices, n), task.limit);
+        const float up = fminf(fmaxf(sum(at, slices, n + 8), -task.limit), task.limit);
+        v.y[r][out] = gate / (1.0f + expf(-gate)) * up;
+      }
+    } else {
+      for (int i = threadIdx.x; i < tiles * kRows * 16; i += M::kThreads) {
+        const int n = i & 15, at = i >> 4, r = at % kRows,
+                  out = (share_.first_tile + tile0 + at / kRows) * 16 + n;
+        if (r >= count || out >= task.w.rows) continue;
+        v.y[r][out] = sum(at, slices, n) * task.factor;
+      }
+    }
+    __syncthreads();
+  }
+  __device__ float sum(int at, int slices, int n) const {
+    const float* const p = parts_ + at * slices * kTileRows + n;
+    float y = 0;
+#pragma unroll 8
+    for (int s = 0; s < slices; ++s) y += p[s * kTileRows];
+    return y;
+  }
+
+  const StreamPlan::Entry& e_;
+  const StreamShare& share_;
+  const int lane_, warp_;
+  Ring<S::kStages, S::kBytes> ring_;
+  uint4* const room_;
+  float* const parts_;
+  int stream_, slice_, turns_, mine_, tile_bytes_ = 0, stage_asked_ = 0;
+  const std::byte* from_ = nullptr;
+  Place asked_;
+  uint4 b_[8];
+  float unit_ = 0;
+};
+
+}  // namespace dsv4::kernels
