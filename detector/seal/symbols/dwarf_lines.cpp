@@ -8,7 +8,7 @@
 #include <iterator>
 #include <memory>
 
-#include "detector/seal/symbols/demangle.h"
+#include "base/demangle.h"
 
 namespace capgate::seal {
 namespace {

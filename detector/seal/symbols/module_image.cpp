@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "detector/seal/symbols/demangle.h"
+#include "base/demangle.h"
 
 namespace capgate::seal {
 namespace {

@@ -1,13 +1,17 @@
-#include "detector/seal/symbols/demangle.h"
+#pragma once
 
 #include <cxxabi.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
-namespace capgate::seal {
+namespace capgate {
 
-std::string demangle(const char* symbol) {
+// The C++ name of a linker symbol or of a type, or the text itself when it is neither. Long template names
+// are cut.
+inline std::string demangle(const char* symbol) {
   // Expression templates reach hundreds of kilobytes; nobody reads past this.
   constexpr size_t kMostBytes = 1024;
   int status = 0;
@@ -21,4 +25,4 @@ std::string demangle(const char* symbol) {
   return out;
 }
 
-}  // namespace capgate::seal
+}  // namespace capgate
