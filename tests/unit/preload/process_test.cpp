@@ -261,6 +261,30 @@ TEST(Process, PythonLinesAreReadOrTheirAbsenceIsExplained) {
   }
 }
 
+// Between two runs of the interpreter's loop lies a frame that runs no line: torch.compile calls from a
+// hundred frames deep through many of them, and only those with lines count.
+TEST(Process, DeepPythonStacksThroughCAreReadAsTheDumperReadsThem) {
+  const std::string script =
+      "import sys, ctypes\n"
+      "sys.path.insert(0, '" MARKS_FOLDER
+      "')\n"
+      "import capgate_marks as capgate\n"
+      "rt = ctypes.CDLL('" FAKE_PYTHON_RUNTIME
+      "')\n"
+      "def go(n):\n"
+      "    if n == 0: return rt.fake_python_synchronize()\n"
+      "    return sorted([n], key=lambda x: go(n - 1) or 0)\n"
+      "with capgate.region('decode'):\n"
+      "    for depth in (10, 33, 49, 50, 51, 60, 70): go(depth)\n";
+  for (const std::string& python : interpreters()) {
+    SCOPED_TRACE(python);
+    const Audited run = run_audited("", {.command = {python, "-c", script}});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.fact("python.walk"), "");
+    if (run.fact("python.lines").empty()) EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 7u);
+  }
+}
+
 // What the library may ask of a machine: libc alone, of 2021.
 TEST(Process, MemoryThatALostTraceGaveBackIsTheProgramsOwn) {
   const Audited run = run_audited("forks_with_memory", {.env = {{"CAPGATE_TRACE_DIR", "/proc/self"}}});
