@@ -77,6 +77,8 @@ enum class RecordType : uint16_t {
   counter = 19,      // CounterRecord: calls outside everything judged, written at exit and now and then
   end = 20,          // EndRecord: the program reached exit
   pointer = 21,      // PointerRecord: registration or mapping state that no call record tells
+  exception = 22,    // ExceptionRecord: an exception while the thread had a capture open, or an uncaught one
+  notice = 23,       // NoticeRecord: what a framework reports of its own about captures
 };
 
 struct RecordHeader {
@@ -88,12 +90,14 @@ struct RecordHeader {
 
 // flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state"
 // (attached | held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N"
-// (name|sm|uuid), "python", "python.lines" (why Python lines are missing, else empty), "python.walk" (there
-// when reading the frames went wrong), "torch", "nvtx" (how ranges are seen), "gave-up", "rank", "env.NAME",
-// "setting.NAME", "nested-tool"; "cupti.proof" (a callback arrived after subscribing; absent when none did),
-// "cupti.error" (why unavailable), "driver.release" (the kernel module's number), "stacks" (why native stacks
-// are missing), "subject.KEY" (capgate_subject). A key may come twice: the later one holds. Strings, stacks
-// and Python stacks may stand after the first record that names them, by seq: load them all first.
+// (name|sm|uuid), "python", "python.exceptions" (why exceptions of Python cannot be read, else empty),
+// "python.notices" (why a framework's notices cannot be seen, else empty), "python.lines" (why Python lines
+// are missing, else empty), "python.walk" (there when reading the frames went wrong), "torch", "nvtx" (how
+// ranges are seen), "gave-up", "rank", "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback
+// arrived after subscribing; absent when none did), "cupti.error" (why unavailable), "driver.release" (the
+// kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject). A key
+// may come twice: the later one holds. Strings, stacks and Python stacks may stand after the first record
+// that names them, by seq: load them all first.
 struct MetaRecord {
   RecordHeader h;
   uint32_t key_bytes;
@@ -358,6 +362,39 @@ struct PointerRecord {
   uint64_t start, bytes;
   uint32_t memory;  // Memory
   uint32_t reserved;
+};
+
+// thrown: C++ throws on a thread that has a capture open; most of these are caught again, and the capture
+// goes on. leaves: a capture is ended while the exception is on its way out of it. handled: it is ended by
+// the code that handles the exception, which may have caught it inside. uncaught: the interpreter prints it
+// and ends.
+enum class ExceptionEvent : uint16_t { thrown = 1, leaves = 2, handled = 3, uncaught = 4 };
+enum class ExceptionLanguage : uint16_t { cxx = 1, python = 2 };
+
+struct ExceptionRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint64_t begin_seq;     // of the capture's begin call; 0: the thread had none open
+  uint64_t object;        // the exception; C++ that is handled: its header, which lies before the object
+  uint16_t event;         // ExceptionEvent
+  uint16_t language;      // ExceptionLanguage
+  uint32_t uncaught;      // C++: exceptions on their way on this thread, before this throw
+  uint32_t type;          // string id: mangled C++ type or Python class, 0 not known
+  uint32_t text;          // string id: its message, 0 not known
+  uint32_t stack;         // native, thrown only
+  uint32_t python_stack;  // where it was raised
+};
+
+enum class NoticeKind : uint16_t { capture_skipped = 1, many_recordings = 2 };
+
+struct NoticeRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint16_t kind;  // NoticeKind
+  uint16_t reserved;
+  uint32_t text;  // string id: the framework's own words
+  uint32_t python_stack;
+  uint32_t reserved2;
 };
 
 struct EndRecord {

@@ -60,6 +60,8 @@ struct ProcessTrace {
   std::vector<OnThread<ThreadRecord>> threads;
   std::vector<OnThread<CounterRecord>> counters;
   std::vector<OnThread<PointerRecord>> pointers;
+  std::vector<OnThread<ExceptionRecord>> exceptions;
+  std::vector<OnThread<NoticeRecord>> notices;
   std::vector<OnThread<EndRecord>> ends;
   std::vector<EventRef> order;  // all of the above by seq
 

@@ -104,6 +104,12 @@ class Collector {
       case RecordType::pointer:
         add(to_.pointers, data, tid, type);
         return;
+      case RecordType::exception:
+        add(to_.exceptions, data, tid, type);
+        return;
+      case RecordType::notice:
+        add(to_.notices, data, tid, type);
+        return;
       case RecordType::end:
         add(to_.ends, data, tid, type);
         return;

@@ -71,6 +71,10 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return fixed(sizeof(EndRecord));
     case RecordType::pointer:
       return fixed(sizeof(PointerRecord));
+    case RecordType::exception:
+      return fixed(sizeof(ExceptionRecord));
+    case RecordType::notice:
+      return fixed(sizeof(NoticeRecord));
     case RecordType::none:
       break;
   }

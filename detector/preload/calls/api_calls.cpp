@@ -2,6 +2,7 @@
 
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/calls/deaths.h"
+#include "detector/preload/calls/exceptions.h"
 #include "detector/preload/calls/families.h"
 #include "detector/preload/calls/ranges.h"
 #include "detector/preload/calls/resources.h"
@@ -225,7 +226,8 @@ void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint6
   const uint64_t stream = frame.stream;
   const StreamCapture now = stream_capture(stream, false);
   *capture_id = now.id;
-  const bool followed = capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false});
+  const bool followed =
+      capture_begins({stream, now.id, frame.seq, thread.tid, mode, &thread, false, exceptions_now()});
   if (debugging())
     debug(Text() << "capture " << now.id << " begins"
                  << (followed ? "" : " and is not followed: too many are open"));
@@ -238,6 +240,7 @@ void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackDa
   if (result == kUnmatched || result == kWrongThread) return;
   OpenCapture capture;
   if (!capture_ends(frame.stream, &capture)) return;
+  note_exceptions_at_end(thread, capture);
   if (result != 0 && !capture.dead) tell_death(thread, capture, call.functionName, result);
   if (debugging())
     debug(Text() << "capture " << capture.id << " ends, result " << uint64_t(uint32_t(result)));

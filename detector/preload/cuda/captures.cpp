@@ -51,6 +51,18 @@ bool capture_ends(uint64_t stream, OpenCapture* out) {
   return false;
 }
 
+bool newest_capture_of(const ThreadState& thread, uint64_t* begin_seq) {
+  const uint32_t tid = thread.tid.load(std::memory_order_relaxed);
+  Locked locked(g_lock);
+  bool found = false;
+  for (uint32_t i = 0; i < g_count.load(); ++i) {
+    if (g_captures[i].tid != tid || (found && g_captures[i].begin_seq < *begin_seq)) continue;
+    *begin_seq = g_captures[i].begin_seq;
+    found = true;
+  }
+  return found;
+}
+
 bool capture_just_died(OpenCapture* out) {
   // The driver is asked without the lock; a capture that ends meanwhile is simply not found again.
   for (uint32_t i = 0; i < captures_open(); ++i) {

@@ -5,9 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "detector/preload/python/python_exceptions.h"
 #include "detector/preload/python/python_frames.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/parts.h"
+#include "detector/preload/system/safe_read.h"
 #include "detector/preload/writer/distinct.h"
 #include "detector/preload/writer/modules.h"
 #include "detector/preload/writer/thread_state.h"
@@ -33,6 +35,8 @@ bool walks() {
 }
 Distinct g_stacks;
 std::atomic<bool> g_found{false};
+
+bool g_audited = false;  // set before main()
 
 constexpr size_t kMaxText = 24 << 10;
 constexpr uint32_t kCompared = 8;
@@ -141,11 +145,27 @@ class KnownPlaces {
 };
 KnownPlaces g_places;
 
+// Empty: they can be read.
+const char* why_no_exceptions(const char* version, void* lib) {
+  if (!g_walks || !know_python_exceptions(version, python_symbol, lib))
+    return "the exceptions of this Python cannot be read";
+  return can_read_memory() ? "" : "the kernel does not let this process read by process_vm_readv";
+}
+
 uint32_t python_stack_by_text(ThreadState& thread, void* state) {
   char text[kMaxText];
   const size_t n = read_stack(state, text, sizeof(text));
-  if (g_differs.load(std::memory_order_relaxed) && g_differs.exchange(false))
+  if (g_differs.load(std::memory_order_relaxed) && g_differs.exchange(false)) {
     write_meta(thread, "python.walk", "differs from the dumper, which is asked from now on: slower by far");
+    for (const char* key : {"python.exceptions", "python.notices"})
+      write_meta(thread, key, "the frames of this Python are not laid out as they should be");
+  }
+  return python_stack_of_text(thread, text, n);
+}
+
+}  // namespace
+
+uint32_t python_stack_of_text(ThreadState& thread, const char* text, size_t n) {
   if (n == 0) return 0;
   bool fresh;
   const uint32_t id = g_stacks.find(text, n, &fresh);
@@ -160,7 +180,13 @@ uint32_t python_stack_by_text(ThreadState& thread, void* state) {
   return id;
 }
 
-}  // namespace
+void python_is_audited() {
+  g_audited = true;
+}
+
+void* python_state() {
+  return g_walks ? running_state() : nullptr;
+}
 
 void find_python(ThreadState& thread) {
   if (g_found.load(std::memory_order_relaxed)) return;
@@ -186,6 +212,9 @@ void find_python(ThreadState& thread) {
     why << "the frames of this Python cannot be read: " << version();
   }
   write_meta(thread, "python.lines", why.c_str());
+  write_meta(thread, "python.exceptions", why_no_exceptions(version(), lib));
+  write_meta(thread, "python.notices",
+             g_audited ? "" : "this interpreter was loaded later than the detector, or has no audit hooks");
 }
 
 uint32_t python_stack(ThreadState& thread) {

@@ -16,6 +16,15 @@ void find_python(ThreadState& thread);
 // The id of the calling thread's Python stack, 0 when it runs no Python or its lines cannot be read.
 uint32_t python_stack(ThreadState& thread);
 
+// The id of a stack that was written some other way, as the dumper writes stacks; 0 for none.
+uint32_t python_stack_of_text(ThreadState& thread, const char* text, size_t bytes);
+
+// An audit hook was added before the interpreter started: what frameworks log of captures can be seen.
+void python_is_audited();
+
+// The calling thread's state in an interpreter whose frames are read where they lie; null when there is none.
+void* python_state();
+
 // The interpreter's code: below it, a native stack holds only what the Python stack tells better. False:
 // unknown.
 bool interpreter_code(uint64_t* low, uint64_t* high);

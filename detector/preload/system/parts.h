@@ -13,6 +13,7 @@ enum class Part : uint32_t {
   operand_kinds = 8,  // "operand-kinds": what memory a copy's operands lie in
   callbacks = 16,     // "callbacks": subscribed, but no id is on
   calls = 32,         // "calls": callbacks return at once
+  audit_hook = 64,    // "audit-hook": the interpreter's own events
 };
 
 // Once, before the first callback.

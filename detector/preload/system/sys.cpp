@@ -19,8 +19,9 @@ constexpr uint32_t kMaxSettings = 64;
 const char* g_settings[kMaxSettings];  // "CAPGATE_NAME=VALUE" each
 uint32_t g_setting_count = 0;
 
-// Runs when the library is loaded, before the program's first line.
-__attribute__((constructor)) void remember_surroundings() {
+// Runs when the library is loaded, before the program's first line and the library's other constructors,
+// which ask for settings.
+__attribute__((constructor(200))) void remember_surroundings() {
   const int saved = errno;
   g_stderr_known = fstat(STDERR_FILENO, &g_stderr) == 0;
   errno = saved;

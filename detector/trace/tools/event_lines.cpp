@@ -12,7 +12,8 @@ namespace {
 constexpr std::array kTypes = {"none",   "meta",    "string", "stack",   "python_stack", "module",
                                "call",   "region",  "mark",   "stream",  "context",      "module_load",
                                "graph",  "exec",    "node",   "capture", "graph_node",   "graph_edge",
-                               "thread", "counter", "end",    "pointer"};
+                               "thread", "counter", "end",    "pointer", "exception",    "notice"};
+constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
 constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop",  "allow_begin", "allow_end",
                                  "break_begin", "break_end",   "expect_fail", "detach"};
@@ -88,6 +89,23 @@ class Lines {
       case RecordType::counter: {
         const auto& r = begin(trace_.counters[i]);
         std::printf("counter %s=%" PRIu64 "\n", text(r.name).c_str(), r.value);
+        break;
+      }
+      case RecordType::exception: {
+        const auto& r = begin(trace_.exceptions[i]);
+        std::printf("exception %s %s%s: %s object=%#" PRIx64 " uncaught=%u capture begun in call %" PRIu64
+                    " stack=%u python=%u\n",
+                    word(kExceptionEvents, r.event),
+                    r.language == static_cast<uint16_t>(ExceptionLanguage::python) ? "python " : "C++ ",
+                    text(r.type).c_str(), text(r.text).c_str(), r.object, r.uncaught, r.begin_seq, r.stack,
+                    r.python_stack);
+        if (stacks_) stacks_(r.stack, r.python_stack);
+        break;
+      }
+      case RecordType::notice: {
+        const auto& r = begin(trace_.notices[i]);
+        std::printf("notice kind=%u %s python=%u\n", r.kind, text(r.text).c_str(), r.python_stack);
+        if (stacks_) stacks_(0, r.python_stack);
         break;
       }
       case RecordType::end:

@@ -1,6 +1,8 @@
 // What a Python program calls in the tests: a shared library that uses CUDA.
 #include <dlfcn.h>
+#include <string.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include "tests/unit/preload/fake_runtime.h"
@@ -30,4 +32,19 @@ extern "C" void fake_python_record_on_a_thread(int times) {
     for (int i = 0; i < times; ++i) fake_rt::event_record(nullptr, nullptr);
     release(before);
   }).join();
+}
+
+extern "C" void fake_python_end_capture() {
+  cudaGraph_t graph = nullptr;
+  fake_rt::end_capture(g_stream, &graph);
+}
+
+// The loader keeps this library and its C++ runtime apart from the program: the exception must reach its
+// catch.
+extern "C" int fake_python_throws(const char* what) {
+  try {
+    throw std::runtime_error(what);
+  } catch (const std::exception& error) {
+    return static_cast<int>(strlen(error.what()));
+  }
 }
