@@ -7,6 +7,7 @@
 #include <set>
 
 #include "detector/analysis/results.h"
+#include "detector/trace/python_script.h"
 #include "reports/settings/glob.h"
 
 namespace capgate::analysis {
@@ -241,15 +242,39 @@ void environment(const seal::SealedTrace& trace, Report& report) {
     if (!lines.empty() && std::find(not_checked.begin(), not_checked.end(), said) == not_checked.end())
       not_checked.push_back(said);
   }
+  if (const auto torch = trace.program.find("torch"); !env.torch && torch != trace.program.end())
+    env.torch = torch->second;
   std::sort(env.gpus.begin(), env.gpus.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+}
+
+// A Python program is its script, as reports name files, and not the interpreter.
+void python_subject(const seal::SealedTrace& trace, reports::Subject& subject) {
+  for (const auto& process : trace.processes) {
+    const std::string script = trace::python_script(process.trace);
+    if (script.empty()) continue;
+    const auto name = std::filesystem::path(script).filename().string();
+    const auto main =
+        std::find_if(trace.frames.begin(), trace.frames.end(), [&](const reports::Frame& frame) {
+          return frame.language == "python" && frame.function == "<module>" &&
+                 std::filesystem::path(frame.file).filename().string() == name;
+        });
+    subject.program = main == trace.frames.end() ? name : main->file;
+    subject.build_id.clear();
+    subject.more["interpreter"] = std::filesystem::path(process.trace.fact("exe")).filename().string();
+    if (!process.build_id.empty()) subject.more["interpreter_build_id"] = process.build_id;
+    break;
+  }
+  for (const auto& [key, value] : trace.program) subject.more[key] = value;
 }
 
 void subject(const seal::SealedTrace& trace, Report& report) {
   auto& subject = report.subject;
   if (!trace.run.argv.empty())
     subject.program = std::filesystem::path(trace.run.argv.front()).filename().string();
-  for (const auto& process : trace.processes) {
+  for (const auto& process : trace.processes)
     if (subject.build_id.empty()) subject.build_id = process.build_id;
+  python_subject(trace, subject);
+  for (const auto& process : trace.processes) {
     for (const auto& [key, value] : process.trace.meta) {
       constexpr std::string_view kSubject = "subject.";
       if (!key.starts_with(kSubject)) continue;

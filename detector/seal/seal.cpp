@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "detector/seal/python_program.h"
 #include "detector/seal/python_stack.h"
 #include "detector/seal/source_tree.h"
 #include "detector/seal/symbols/symboliser.h"
@@ -153,6 +154,7 @@ Result<SealedTrace> seal(const SealInput& input) {
   for (size_t i = 0; i < sealed.processes.size(); ++i) {
     Process& process = sealed.processes[i];
     name_stacks(process, symboliser, frames);
+    if (sealed.program.empty()) sealed.program = python_program_facts(process.trace);
     process.records = kept_records(raw[i]);
     raw[i] = {};
     process.trace.stacks.clear();

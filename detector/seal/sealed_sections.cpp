@@ -77,6 +77,7 @@ std::vector<std::byte> encode_sections(const SealedTrace& trace) {
   add("unseen", trace.unseen, trace.unreadable, trace.reasons);
   add("frames", trace.frames);
   add("sources", trace.sources);
+  if (!trace.program.empty()) add("program", trace.program);
   for (const auto& process : trace.processes) {
     Encoder body;
     describe_process(body, const_cast<Process&>(process));
@@ -109,6 +110,7 @@ Result<SealedTrace> decode_sections(std::span<const std::byte> sections, const s
         if (frame.line < 0) return fault("a frame is at line " + std::to_string(frame.line));
     }
     if (title == "sources") part(trace.sources);
+    if (title == "program") part(trace.program);
     if (title == "process") {
       Process process;
       describe_process(part, process);

@@ -64,6 +64,8 @@ struct SealedTrace {
   std::vector<reports::Frame> frames;
   std::vector<SourceFile> sources;  // by path
   std::vector<Process> processes;   // by start time, then pid
+  // What tells the program from others, where its files tell it: "commit", "torch", "transformers".
+  std::map<std::string, std::string> program;
 };
 
 }  // namespace capgate::seal

@@ -39,6 +39,14 @@ std::string subject(const Report& report) {
   if (program.empty()) program = "the program";
   std::string more;
   if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));
+  // A Python program: the interpreter's build would tell nothing.
+  const auto fact = [&](const std::string& key) {
+    const auto known = subject.more.find(key);
+    return known == subject.more.end() ? std::string() : known->second;
+  };
+  if (const auto commit = fact("commit"); !commit.empty()) add(more, "commit " + commit.substr(0, 12));
+  for (const std::string package : {"torch", "transformers"})
+    if (const auto version = fact(package); !version.empty()) add(more, package + " " + version);
   if (!subject.mode.empty()) add(more, "mode " + subject.mode);
   if (!subject.buckets.empty()) add(more, counted(subject.buckets.size(), "bucket"));
   if (!subject.sm.empty()) {

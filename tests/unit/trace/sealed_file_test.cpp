@@ -27,6 +27,7 @@ class SealedFile : public testing::Test {
     sealed.unseen.push_back({7, "worker", "why"});
     sealed.reasons.push_back({"text", "remedy"});
     sealed.sources.push_back({"model.py", {{7, "x = 1"}}, {{6, "# capgate-allow(host-sync): y"}}});
+    sealed.program = {{"commit", "8111a02d"}, {"torch", "2.11.0"}};
     EXPECT_TRUE(seal::write_sealed(sealed, path).ok());
     bytes = *reports::read_text(path);
   }
@@ -54,6 +55,7 @@ TEST_F(SealedFile, ComesBackWhole) {
   EXPECT_EQ(back->frames.size(), sealed.frames.size());
   EXPECT_EQ(back->sources.at(0).lines.at(7), "x = 1");
   EXPECT_EQ(back->sources.at(0).allows.at(0).line, 6);
+  EXPECT_EQ(back->program, sealed.program);
   ASSERT_EQ(back->processes.size(), 1u);
   EXPECT_EQ(back->processes[0].trace.calls.size(), sealed.processes[0].trace.calls.size());
   EXPECT_EQ(back->processes[0].native_stacks, sealed.processes[0].native_stacks);

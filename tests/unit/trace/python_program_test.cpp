@@ -1,0 +1,111 @@
+// What tells one Python program from another, read from the files beside it.
+#include "detector/seal/python_program.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "detector/trace/python_script.h"
+
+namespace capgate::test {
+namespace {
+
+namespace fs = std::filesystem;
+const std::string kFirst(40, 'a'), kSecond(40, 'b');
+
+class PythonProgram : public testing::Test {
+ protected:
+  PythonProgram() {
+    std::string pattern = (fs::temp_directory_path() / "capgate-python-XXXXXX").string();
+    root = mkdtemp(pattern.data());
+  }
+  ~PythonProgram() override {
+    std::error_code ignored;
+    fs::remove_all(root, ignored);
+  }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+  std::string commit(const std::string& folder) const {
+    fs::create_directories(root / folder);
+    return seal::git_commit((root / folder).string());
+  }
+  trace::ProcessTrace python(const std::string& command_line) const {
+    trace::ProcessTrace process;
+    process.meta = {{"python", "3.12.3"}, {"cwd", (root / "job").string()}, {"cmdline", command_line}};
+    return process;
+  }
+
+  fs::path root;
+};
+
+std::string words(std::initializer_list<const char*> list) {
+  std::string out;
+  for (const char* word : list) (out += word) += '\0';
+  return out;
+}
+
+TEST_F(PythonProgram, TheScriptIsTheFirstWordThatIsNoOption) {
+  const auto script = [&](std::initializer_list<const char*> list) {
+    return trace::python_script(python(words(list)));
+  };
+  EXPECT_EQ(script({"python3", "serve.py", "-c"}), "serve.py");
+  EXPECT_EQ(script({"/usr/bin/python3", "-u", "-X", "dev", "-Wignore", "-W", "error", "a/b.py", "x"}),
+            "a/b.py");
+  EXPECT_EQ(script({"python3", "-m", "vllm.serve", "model"}), "vllm.serve");
+  EXPECT_EQ(script({"python3", "-c", "import torch"}), "");
+  EXPECT_EQ(script({"python3", "-"}), "");
+  EXPECT_EQ(script({"python3", "-m"}), "");
+  EXPECT_EQ(script({"python3"}), "");
+  trace::ProcessTrace other = python(words({"./decode", "--tokens"}));
+  other.meta.erase(other.meta.begin());
+  EXPECT_EQ(trace::python_script(other), "");
+}
+
+TEST_F(PythonProgram, TheCommitOfABranchInEveryPlaceThatGitKeepsIt) {
+  write("repo/.git/HEAD", "ref: refs/heads/main\n");
+  EXPECT_EQ(commit("repo/src/deep"), "") << "a branch without a commit";
+  write("repo/.git/packed-refs", "# pack-refs with: peeled\n" + kSecond + " refs/heads/main\n");
+  EXPECT_EQ(commit("repo/src/deep"), kSecond);
+  write("repo/.git/refs/heads/main", kFirst + "\n");
+  EXPECT_EQ(commit("repo/src/deep"), kFirst) << "a loose one is newer";
+  write("repo/.git/HEAD", kSecond + "\n");
+  EXPECT_EQ(commit("repo"), kSecond) << "detached";
+  write("repo/.git/HEAD", "nonsense\n");
+  EXPECT_EQ(commit("repo"), "");
+  EXPECT_EQ(commit("elsewhere"), "");
+}
+
+TEST_F(PythonProgram, TheCommitOfAWorktree) {
+  write("repo/.git/HEAD", "ref: refs/heads/main\n");
+  write("repo/.git/refs/heads/main", kFirst + "\n");
+  write("repo/.git/refs/heads/side", kSecond + "\n");
+  write("repo/.git/worktrees/side/HEAD", "ref: refs/heads/side\n");
+  write("repo/.git/worktrees/side/commondir", "../..\n");
+  write("side/.git", "gitdir: " + (root / "repo/.git/worktrees/side").string() + "\n");
+  EXPECT_EQ(commit("side"), kSecond);
+}
+
+TEST_F(PythonProgram, VersionsOfThePackagesThatItUsed) {
+  write("job/.git/HEAD", kFirst + "\n");
+  const std::string packages = (root / "venv/lib/python3.12/site-packages").string();
+  write("venv/lib/python3.12/site-packages/torch-2.11.0.dist-info/METADATA",
+        "Metadata-Version: 2.1\nName: torch\nVersion: 2.11.0+cu130\n\nVersion: no\n");
+  write("venv/lib/python3.12/site-packages/transformers-5.17.0.dist-info/METADATA", "Version: 5.17.0\n");
+  auto process = python(words({"python3", "serve.py"}));
+  EXPECT_EQ(seal::python_program_facts(process), (std::map<std::string, std::string>{{"commit", kFirst}}));
+  process.modules.push_back({0, 1, 0, "", packages + "/torch/lib/libtorch_cuda.so"});
+  process.python_stacks[1] = "  File \"" + packages + "/transformers/models/llama.py\", line 3 in forward\n";
+  EXPECT_EQ(seal::python_program_facts(process),
+            (std::map<std::string, std::string>{
+                {"commit", kFirst}, {"torch", "2.11.0+cu130"}, {"transformers", "5.17.0"}}));
+  process.meta.erase(process.meta.begin());
+  EXPECT_TRUE(seal::python_program_facts(process).empty()) << "no Python ran";
+}
+
+}  // namespace
+}  // namespace capgate::test
