@@ -6,6 +6,7 @@
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
 #include "detector/analysis/judge.h"
+#include "detector/analysis/left_captures.h"
 #include "detector/analysis/steps.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
@@ -102,6 +103,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
     Timeline& timeline = timelines[i];
+    find_left_captures(timeline, trace.run);
     Places places(trace, trace.processes[i], settings.frames);
     mark_retries(timeline, places);
     Judge judge(trace, trace.processes[i], timeline, places, settings, findings);
@@ -115,6 +117,8 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_host_pointers(judge);
     judge_threads(judge);
     judge_failed_captures(judge);
+    judge_exceptions(judge);
+    judge_notices(judge);
     judge_steps(judge);
     in_regions += region_costs(timeline);
     in_replays += replay_costs(timeline, replay_steps(timeline));

@@ -7,6 +7,7 @@
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/kernel_name.h"
+#include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
 
 namespace capgate::analysis {
@@ -99,6 +100,7 @@ std::string result_of(const Timeline& timeline, const Capture& capture) {
     case CaptureState::failed:
       break;
   }
+  if (capture.left) return "failed:" + exception_type(timeline, *capture.left);
   const size_t call = capture.end ? *capture.end : capture.killer.value_or(capture.begin);
   return "failed:" + result_text(timeline.call(call).r.result);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "detector/analysis/notices.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/python_script.h"
 #include "reports/settings/glob.h"
@@ -159,6 +160,16 @@ void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timel
         "missing-work, freed-memory, recapture, graph-alloc-leak)");
 }
 
+// Nothing was captured because the framework that captures by itself chose not to.
+void skipped(const std::vector<Timeline>& timelines, Report& report) {
+  const Skipped skipped = skipped_captures(timelines);
+  if (skipped.times == 0 || report.coverage.captures_completed > 0) return;
+  report.reasons.push_back({"no capture completed: torch.compile went without CUDA graphs " +
+                                (skipped.times == 1 ? "once" : std::to_string(skipped.times) + " times") +
+                                (skipped.reason.empty() ? "" : " (" + skipped.reason + ")"),
+                            "change what keeps it from capturing, then: capgate audit -- PROGRAM"});
+}
+
 void regions(const std::vector<Timeline>& timelines, const std::vector<std::string>& patterns,
              Report& report) {
   std::map<std::pair<std::string, std::string>, uint64_t> seen;
@@ -236,11 +247,15 @@ void environment(const seal::SealedTrace& trace, Report& report) {
     }
     if (!t.fact("stacks").empty())
       report.coverage.not_checked.push_back("C++ lines of " + who(t) + ": " + std::string(t.fact("stacks")));
-    const std::string lines(t.fact("python.lines"));
-    const std::string said = "Python lines: " + lines;
     auto& not_checked = report.coverage.not_checked;
-    if (!lines.empty() && std::find(not_checked.begin(), not_checked.end(), said) == not_checked.end())
-      not_checked.push_back(said);
+    for (const auto& [key, what] : {std::pair("python.lines", "Python lines: "),
+                                    std::pair("python.exceptions", "Python exceptions that left a capture: "),
+                                    std::pair("python.notices", "captures that torch.compile skipped: ")}) {
+      const std::string said = what + std::string(t.fact(key));
+      if (!t.fact(key).empty() &&
+          std::find(not_checked.begin(), not_checked.end(), said) == not_checked.end())
+        not_checked.push_back(said);
+    }
   }
   if (const auto torch = trace.program.find("torch"); !env.torch && torch != trace.program.end())
     env.torch = torch->second;
@@ -308,6 +323,7 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   unseen_processes(trace, report);
   environment(trace, report);
   captures(trace, timelines, report);
+  skipped(timelines, report);
   regions(timelines, patterns, report);
   subject(trace, report);
   refused_by_framework(timelines, report);

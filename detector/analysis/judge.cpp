@@ -63,6 +63,10 @@ const Place& Judge::place(size_t i) {
   return places_.at(r.stack, r.python_stack, process_.trace.text(r.label));
 }
 
+const Place& Judge::place(const Elsewhere& at) {
+  return places_.at(at.stack, at.python_stack, "");
+}
+
 const Capture* Judge::window(size_t i) const {
   const int32_t id = context(i).window;
   return id == kNone ? nullptr : &timeline_.captures[static_cast<size_t>(id)];
@@ -146,9 +150,38 @@ std::string Judge::killed(size_t i) const {
   return out.empty() ? out : out + ": ";
 }
 
+void Judge::describe(reports::Violation& v, const Finding& finding, const Place& at) {
+  v.severity = finding.severity;
+  v.phase = finding.phase;
+  v.message = finding.message;
+  v.evidence = {"runtime"};
+  v.location = at.location;
+  v.source = quoted_source(trace_, at.location);
+  v.stacks.clear();
+  if (!at.frames.empty()) v.stacks.push_back({"call", at.frames});
+  if (finding.origin && !place(*finding.origin).frames.empty())
+    v.stacks.push_back({"origin", place(*finding.origin).frames});
+  for (const auto& [role, other] : finding.more_stacks)
+    if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
+  v.details = finding.details;
+}
+
+void Judge::report_apart(const Finding& finding, const std::string& what, uint32_t tid, uint64_t times) {
+  const Place& at = place(*finding.elsewhere);
+  Findings::Entry& entry = findings_.at(finding.rule, at.site + '|' + what);
+  const bool fresh = entry.violation.count == 0;
+  entry.violation.count += times;
+  entry.later += times;
+  entry.unallowed += times;
+  entry.processes.insert(process_.trace.pid);
+  if (!fresh) return;
+  describe(entry.violation, finding, at);
+  entry.violation.thread = thread_name(tid);
+}
+
 void Judge::report(const Finding& finding) {
   const auto& record = call(finding.call).r;
-  const Place& at = place(finding.call);
+  const Place& at = finding.elsewhere ? place(*finding.elsewhere) : place(finding.call);
   std::string site = at.known ? at.site : "?" + std::string(timeline_.name(call(finding.call)));
   const auto shared = [&](const std::string& key) {
     site = first_site_.try_emplace(key, site).first->second;
@@ -192,19 +225,13 @@ void Judge::report(const Finding& finding) {
   const bool graver =
       finding.severity < v.severity || (finding.severity == v.severity && v.phase == Phase::warmup && !warm);
   if (!fresh && !graver) return;
-  v.severity = finding.severity;
-  v.phase = finding.phase;
-  v.message = finding.message;
-  v.evidence = {"runtime"};
-  v.api = std::string(timeline_.name(call(finding.call)));
-  v.result = result_text(record.result);
-  v.location = at.location;
-  v.source = quoted_source(trace_, at.location);
-  v.stacks.clear();
-  if (!at.frames.empty()) v.stacks.push_back({"call", at.frames});
-  for (const auto& [role, other] : finding.more_stacks)
-    if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
-  v.details = finding.details;
+  describe(v, finding, at);
+  if (finding.elsewhere) {
+    v.result = finding.elsewhere->result;
+  } else {
+    v.api = std::string(timeline_.name(call(finding.call)));
+    v.result = result_text(record.result);
+  }
   // How the fault is headed: what became of the capture, or which marked step it is in.
   if (finding.severity == Severity::error && finding.message.starts_with("killed "))
     v.details["consequence"] = finding.message.substr(0, finding.message.find(": "));

@@ -14,6 +14,12 @@
 
 namespace capgate::analysis {
 
+// Where a fault is and how it was refused, when that is not the CUDA call that it is reported with.
+struct Elsewhere {
+  uint32_t stack = 0, python_stack = 0;
+  std::string result;
+};
+
 // A fault as a rule sees it, before equal ones are put together.
 struct Finding {
   std::string rule;
@@ -21,6 +27,8 @@ struct Finding {
   reports::Phase phase = reports::Phase::capture;
   std::string message;
   size_t call = 0;  // where it is reported
+  std::optional<Elsewhere> elsewhere;
+  std::optional<Elsewhere> origin;  // one more stack, of no call either
   int32_t capture = kNone;
   std::optional<uint64_t> bytes;
   bool blocks = false;         // its time is the host's
@@ -57,6 +65,9 @@ class Judge {
         Places& places, const reports::Settings& settings, Findings& findings);
 
   void report(const Finding& finding);
+  // A fault that no call of CUDA's goes with: `finding.elsewhere` is its place, `what` tells it from others
+  // there.
+  void report_apart(const Finding& finding, const std::string& what, uint32_t tid, uint64_t times);
 
   const Timeline& timeline() const { return timeline_; }
   const seal::SealedTrace& trace() const { return trace_; }
@@ -65,6 +76,7 @@ class Judge {
   const Call& call(size_t i) const { return timeline_.call(i); }
   const CallContext& context(size_t i) const { return timeline_.contexts[i]; }
   const Place& place(size_t i);
+  const Place& place(const Elsewhere& at);
 
   const Capture* window(size_t i) const;           // that the call's thread belongs to
   const RegionOccurrence* region(size_t i) const;  // when the call is to be judged as a part of a marked step
@@ -98,6 +110,7 @@ class Judge {
 
  private:
   void pair_copies_with_waits();
+  void describe(reports::Violation& v, const Finding& finding, const Place& at);
 
   const seal::SealedTrace& trace_;
   const seal::Process& process_;
@@ -122,6 +135,8 @@ void judge_host_nodes(Judge& judge);       // host-node
 void judge_host_pointers(Judge& judge);    // host-pointer
 void judge_threads(Judge& judge);          // cross-thread-call
 void judge_failed_captures(Judge& judge);  // capture-invalidated; last: it names what no other rule did
+void judge_exceptions(Judge& judge);       // what left a capture
+void judge_notices(Judge& judge);          // capture-skipped, recapture
 void judge_steps(Judge& judge);            // what a step between two replays repeats
 
 }  // namespace capgate::analysis

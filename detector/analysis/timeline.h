@@ -25,6 +25,12 @@ struct Fork {
   uint64_t joined_seq = 0;  // the last record on it that another stream of the capture waited for
 };
 
+// What an exception that left a capture is known by: indexes into ProcessTrace::exceptions.
+struct LeftBy {
+  size_t record = 0;             // seen at the capture's end, or at the program's
+  std::optional<size_t> thrown;  // where C++ threw it
+};
+
 enum class CaptureState { completed, empty, failed, open };
 
 struct Capture {
@@ -47,6 +53,7 @@ struct Capture {
   std::map<uint32_t, uint64_t> threads;  // besides the owner: since when they put work on its streams
   std::optional<size_t> killer;          // first guilty call, on any thread
   bool killer_is_foreign = false;        // that thread does not belong to the capture
+  std::optional<LeftBy> left;            // failed because an exception left it; set by find_left_captures()
 };
 
 struct RegionOccurrence {

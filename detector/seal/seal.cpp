@@ -79,6 +79,17 @@ void name_stacks(Process& process, Symboliser& symboliser, FrameTable& frames) {
   }
 }
 
+// "… Found from : \n File "x.py", line 3, in f": outermost first, unlike stacks.
+void name_blamed(Process& process, FrameTable& frames) {
+  for (const auto& notice : process.trace.notices) {
+    auto blamed = parse_python_stack(process.trace.text(notice.r.text));
+    if (blamed.empty()) continue;
+    auto& out = process.python_stacks[blamed_stack(notice.r.text)];
+    if (!out.empty()) continue;
+    for (auto frame = blamed.rbegin(); frame != blamed.rend(); ++frame) out.push_back(frames.add(*frame));
+  }
+}
+
 // What is named now leaves: raw addresses and module maps differ from run to run and say nothing elsewhere.
 bool is_kept(trace::RecordType type) {
   return type != trace::RecordType::stack && type != trace::RecordType::python_stack &&
@@ -154,6 +165,7 @@ Result<SealedTrace> seal(const SealInput& input) {
   for (size_t i = 0; i < sealed.processes.size(); ++i) {
     Process& process = sealed.processes[i];
     name_stacks(process, symboliser, frames);
+    name_blamed(process, frames);
     if (sealed.program.empty()) sealed.program = python_program_facts(process.trace);
     process.records = kept_records(raw[i]);
     raw[i] = {};

@@ -53,6 +53,13 @@ struct Process {
   std::string build_id;  // of the executable
 };
 
+// Under which id a process's Python stacks hold the one that a framework's notice blames: the notice's text
+// names it line by line.
+constexpr uint32_t blamed_stack(uint32_t text) {
+  constexpr uint32_t kBlamed = uint32_t{1} << 31;
+  return kBlamed | text;
+}
+
 struct SealedTrace {
   std::string tool_version;
   reports::Run run;

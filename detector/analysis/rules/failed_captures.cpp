@@ -71,7 +71,7 @@ void report_failure(Judge& judge, const Capture& capture) {
 void judge_failed_captures(Judge& judge) {
   std::set<size_t> named;
   for (const auto& capture : judge.timeline().captures) {
-    if (capture.state != CaptureState::failed) continue;
+    if (capture.state != CaptureState::failed || capture.left) continue;
     const bool unjoined =
         capture.end && !capture.killer && judge.call(*capture.end).r.result == kCaptureUnjoined;
     if (unjoined || (capture.killer && has_own_rule(judge, *capture.killer, capture))) continue;

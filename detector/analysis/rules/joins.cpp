@@ -11,6 +11,7 @@ using trace::Family;
 
 void judge_unjoined(Judge& judge, const Capture& capture) {
   if (!capture.end || judge.call(*capture.end).r.result != kCaptureUnjoined || capture.killer) return;
+  if (capture.left) return;  // the exception skipped the join
   bool named = false;
   for (const auto& fork : capture.forks) {
     if (fork.joined_seq > fork.active_seq) continue;

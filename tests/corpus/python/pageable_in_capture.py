@@ -1,7 +1,7 @@
 # The same upload inside a capture: the framework refuses by itself, before CUDA is asked, and the program ends with an
-# uncaught exception. There is no CUDA fault to find, and it must not look like a pass.
+# uncaught exception.
 # Public fault: vllm-project/vllm#40807.
-# EXPECT-VERDICT: inconclusive fail
+# EXPECT-VERDICT: fail inconclusive
 import torch
 
 from _twins import CLEAN, replayed, saw, warmed_up
@@ -12,7 +12,7 @@ total = torch.zeros(1024, device="cuda")
 
 
 def step(values):
-    total.add_(values.to("cuda", non_blocking=True))
+    total.add_(values.to("cuda", non_blocking=True))  # EXPECT: pageable-copy error step
 
 
 warmed_up(lambda: step(inputs))

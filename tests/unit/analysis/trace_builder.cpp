@@ -1,5 +1,6 @@
 #include "tests/unit/analysis/trace_builder.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -393,6 +394,33 @@ void ProcessBuilder::edge(uint64_t graph, uint64_t from, uint64_t to) {
   record.from = from;
   record.to = to;
   add(record, RecordType::graph_edge);
+}
+
+trace::ExceptionRecord ProcessBuilder::exception(trace::ExceptionEvent event,
+                                                 trace::ExceptionLanguage language, const std::string& type,
+                                                 const std::string& text, uint64_t object,
+                                                 uint32_t uncaught) {
+  trace::ExceptionRecord record{};
+  for (const auto& [stream, seq] : begin_seq_) record.begin_seq = std::max(record.begin_seq, seq);
+  record.object = object;
+  record.event = static_cast<uint16_t>(event);
+  record.language = static_cast<uint16_t>(language);
+  record.uncaught = uncaught;
+  record.type = type.empty() ? 0 : string(type);
+  record.text = text.empty() ? 0 : string(text);
+  const bool thrown = event == trace::ExceptionEvent::thrown;
+  record.stack = thrown ? native_ : 0;
+  record.python_stack = python_;
+  add(record, RecordType::exception);
+  return record;
+}
+
+void ProcessBuilder::notice(trace::NoticeKind kind, const std::string& text) {
+  trace::NoticeRecord record{};
+  record.kind = static_cast<uint16_t>(kind);
+  record.text = string(text);
+  record.python_stack = python_;
+  add(record, RecordType::notice);
 }
 
 void ProcessBuilder::end() {

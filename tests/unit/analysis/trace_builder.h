@@ -90,6 +90,13 @@ class ProcessBuilder {
   CallRecord& malloc_async(uint64_t stream, uint64_t address, uint64_t bytes);
   void edge(uint64_t graph, uint64_t from, uint64_t to);
 
+  // At the place of at(), in_library() or in_python(); of the capture that began last on this thread, or of
+  // none.
+  trace::ExceptionRecord exception(trace::ExceptionEvent event, trace::ExceptionLanguage language,
+                                   const std::string& type, const std::string& text, uint64_t object = 0x5000,
+                                   uint32_t uncaught = 0);
+  void notice(trace::NoticeKind kind, const std::string& text);
+
   // Ends the process: not called, it was killed.
   void end();
 
