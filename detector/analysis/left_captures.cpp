@@ -1,6 +1,7 @@
 #include "detector/analysis/left_captures.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/demangle.h"
 
@@ -19,6 +20,11 @@ bool is_python(const Exception& e) {
   return e.r.language == static_cast<uint16_t>(ExceptionLanguage::python);
 }
 
+// Python's exceptions that are no errors: the user's Ctrl-C, sys.exit(), a generator that is closed.
+bool is_no_error(std::string_view type) {
+  return type == "KeyboardInterrupt" || type == "SystemExit" || type == "GeneratorExit";
+}
+
 bool failed_on_its_own(const reports::Run& run) {
   return !run.stopped_by_user && (run.signal || run.exit_code.value_or(0) != 0);
 }
@@ -33,6 +39,7 @@ class Finder {
     for (size_t i = 0; i < exceptions_.size(); ++i) {
       const Exception& e = exceptions_[i];
       if (e.tid != capture.tid || e.r.begin_seq != capture.begin_seq) continue;
+      if (is_python(e) && is_no_error(timeline_.trace->text(e.r.type))) continue;
       switch (event_of(e)) {
         case ExceptionEvent::leaves:
           return with_throw(capture, i);

@@ -144,6 +144,20 @@ TEST_F(LeftCapture, OneThatIsHandledWhereTheCaptureEndsIsAFaultOnlyIfTheProgramD
   }
 }
 
+TEST_F(LeftCapture, WhatIsNoErrorIsNoFault) {
+  for (const char* type : {"KeyboardInterrupt", "SystemExit", "GeneratorExit"}) {
+    TraceBuilder other;
+    ProcessBuilder& q = other.process();
+    q.in_python("serve.py", 20, "capture");
+    q.begin_capture();
+    q.launch(kStream);
+    q.exception(ExceptionEvent::leaves, kPython, type, "");
+    q.end_capture();
+    q.end();
+    EXPECT_EQ(faults(other.report()), Faults{}) << type;
+  }
+}
+
 TEST_F(LeftCapture, OneThatIsNeverEnded) {
   begin();
   raise_at_50(ExceptionEvent::uncaught, "ValueError", "5 rows do not fit");
