@@ -25,11 +25,9 @@
 #include "static_checks/frontend/launch_syntax.h"
 #include "static_checks/frontend/shell_words.h"
 #include "static_checks/worker/job.h"
+#include "tests/fuzz/last_input.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"
-
-// NOLINTNEXTLINE(readability-identifier-naming): the sanitizer's
-extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace capgate::fuzz {
 namespace {
@@ -165,21 +163,6 @@ std::vector<Reader> readers() {
   };
 }
 
-// What was being read when the sanitizer ends the program.
-const Reader* current = nullptr;
-const std::string* current_input = nullptr;
-uint64_t current_number = 0;
-
-void say_what_was_read() {
-  if (!current) return;
-  std::fprintf(stderr, "reader %s, input %llu (%zu bytes), kept as crash-%s\n", current->name.c_str(),
-               static_cast<unsigned long long>(current_number), current_input->size(), current->name.c_str());
-  if (FILE* file = std::fopen(("crash-" + current->name).c_str(), "wb")) {
-    std::fwrite(current_input->data(), 1, current_input->size(), file);
-    std::fclose(file);
-  }
-}
-
 struct Options {
   double seconds = 60;
   uint64_t inputs = 0, seed = 1;
@@ -235,12 +218,10 @@ int run(const Options& options) {
     uint64_t number = 0, accepted = 0;
     for (; options.inputs ? number < options.inputs : Clock::now() < end; ++number) {
       const std::string input = reader.next(reader.seeds, reader.words, random);
-      current = &reader;
-      current_input = &input;
-      current_number = number;
+      reading(reader.name, input, number);
       accepted += reader.read(input);
     }
-    current = nullptr;
+    nothing_is_read();
     const double took = std::chrono::duration<double>(Clock::now() - start).count();
     std::printf("%-13s %9llu inputs, %llu taken, %.0f a second\n", reader.name.c_str(),
                 static_cast<unsigned long long>(number), static_cast<unsigned long long>(accepted),
@@ -263,6 +244,6 @@ int main(int argc, char** argv) {
                  "fuzz_readers [--seconds N | --inputs N] [--seed S] [--reader NAME] [--file INPUT]\n");
     return 2;
   }
-  __sanitizer_set_death_callback(capgate::fuzz::say_what_was_read);
+  capgate::fuzz::keep_last_input_on_crash();
   return capgate::fuzz::run(options);
 }
