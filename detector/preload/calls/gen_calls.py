@@ -51,46 +51,92 @@ FAMILIES = [
     (r"GraphUpload", "graph_upload"),
     (r"ModuleLoad.*|LibraryLoad.*|Link(Create|AddData|AddFile|Complete)|FuncLoad", "module_load"),
     (r"ModuleUnload|LibraryUnload|LinkDestroy", "module_unload"),
-    (r"(64)?ModuleGet(Function|Global|SurfRef|TexRef)|ModuleEnumerateFunctions|Library(Get(Kernel|Global|Managed|"
-     r"UnifiedFunction|Module)|EnumerateKernels)|KernelGetFunction|GetFuncBySymbol|GetKernel|GetSymbol(Address|Size)",
-     "symbol_load"),
+    (
+        r"(64)?ModuleGet(Function|Global|SurfRef|TexRef)|ModuleEnumerateFunctions|Library(Get(Kernel|Global|Managed|"
+        r"UnifiedFunction|Module)|EnumerateKernels)|KernelGetFunction|GetFuncBySymbol|GetKernel|GetSymbol(Address|Size)",
+        "symbol_load",
+    ),
     (r"FuncSet.*|FuncGet.*|Kernel(Get|Set).*|FuncIsLoaded", "func_attribute"),
     (r"Mem(Prefetch|Discard|DiscardAndPrefetch).*|MemAdvise|StreamAttachMemAsync|MemBatchDecompressAsync", "prefetch"),
     (r"MemPool.*|(Device(Get|Set)(Default)?MemPool)|Mem(Get|Set)(Default)?MemPool", "mem_pool"),
     (r"DeviceGraphMemTrim|Device(Get|Set)GraphMemAttribute", "graph_mem_trim"),
-    (r"(Device|Ctx|Thread)Set(Limit|CacheConfig|SharedMemConfig|Flags)|DeviceReset|ThreadExit|DevicePrimaryCtx(Reset|"
-     r"Release|SetFlags)|CtxDestroy|CtxDetach|CtxResetPersistingL2Cache|SetDeviceFlags|SetValidDevices|GreenCtxDestroy",
-     "device_control"),
-    (r"(Device|Ctx)(Enable|Disable)PeerAccess|Ipc.*|(Mem)?Peer(Register|Unregister)|Mem(Export|Import).*Handle|"
-     r"Multicast.*", "peer"),
+    (
+        r"(Device|Ctx|Thread)Set(Limit|CacheConfig|SharedMemConfig|Flags)|DeviceReset|ThreadExit|DevicePrimaryCtx(Reset|"
+        r"Release|SetFlags)|CtxDestroy|CtxDetach|CtxResetPersistingL2Cache|SetDeviceFlags|SetValidDevices|GreenCtxDestroy",
+        "device_control",
+    ),
+    (r"(Device|Ctx)(Enable|Disable)PeerAccess|Ipc.*|(Mem)?Peer(Register|Unregister)|Mem(Export|Import).*Handle|" r"Multicast.*", "peer"),
     (r"Stream(Wait|Write)Value(32|64)|StreamBatchMemOp", "stream_memop"),
-    (r".*External(Memory|Semaphore).*|Graphics.*|GL.*|D3D.*|EGL.*|VDPAU.*|WGL.*|64(GL|D3D|Graphics).*|NVN.*",
-     "external"),
+    (r".*External(Memory|Semaphore).*|Graphics.*|GL.*|D3D.*|EGL.*|VDPAU.*|WGL.*|64(GL|D3D|Graphics).*|NVN.*", "external"),
     (r"Profiler.*", "profiler"),
 ]
 # A name that looks like one of these must be in a family above, or stand in LEGAL by name.
-WATCHED = (r"(Memcpy|Memset|Malloc|MemAlloc|Free|Launch|Capture|Synchroni[sz]e|Query|EventRecord|RecordEvent|WaitEvent|"
-           r"StreamWait|StreamCreate|StreamDestroy|EventCreate|EventDestroy|GraphInst|GraphExecUpdate|GraphExecDestroy|"
-           r"GraphDestroy|GraphLaunch|GraphUpload|ModuleLoad|ModuleUnload|LibraryLoad|LibraryUnload|HostRegister|"
-           r"HostUnregister|MemMap|MemUnmap|MemCreate|MemRelease|Prefetch)")
-LEGAL = (r"Graph(Add|Exec|Mem|Child|Event|Kernel|Host|Batch|External|Conditional|Node|Get|Retain|Release|Remove|Debug)"
-         r"(?!Update$|Destroy$).*|GraphDestroyNode|BinaryFree|EventCreateFrom.*|MemGetHandleForAddressRange|"
-         r"__cuda(Push|Pop)CallConfiguration|CudaLaunchConfig")
+WATCHED = (
+    r"(Memcpy|Memset|Malloc|MemAlloc|Free|Launch|Capture|Synchroni[sz]e|Query|EventRecord|RecordEvent|WaitEvent|"
+    r"StreamWait|StreamCreate|StreamDestroy|EventCreate|EventDestroy|GraphInst|GraphExecUpdate|GraphExecDestroy|"
+    r"GraphDestroy|GraphLaunch|GraphUpload|ModuleLoad|ModuleUnload|LibraryLoad|LibraryUnload|HostRegister|"
+    r"HostUnregister|MemMap|MemUnmap|MemCreate|MemRelease|Prefetch)"
+)
+LEGAL = (
+    r"Graph(Add|Exec|Mem|Child|Event|Kernel|Host|Batch|External|Conditional|Node|Get|Retain|Release|Remove|Debug)"
+    r"(?!Update$|Destroy$).*|GraphDestroyNode|BinaryFree|EventCreateFrom.*|MemGetHandleForAddressRange|"
+    r"__cuda(Push|Pop)CallConfiguration|CudaLaunchConfig"
+)
 # Enabled from the start: what the rules need everywhere and what is rare enough to cost nothing.
 ALWAYS = {
-    "stream_sync", "event_sync", "device_sync", "stream_query", "event_query", "memcpy_sync", "memcpy_async",
-    "memset_sync", "memset_async", "alloc_device", "free_device", "alloc_async", "free_async", "alloc_host",
-    "free_host", "host_register", "host_unregister", "vmm", "host_func", "capture_begin", "capture_end",
-    "capture_mode", "event_record", "stream_wait", "stream_create", "stream_destroy", "graph_create", "graph_destroy",
-    "graph_instantiate", "graph_exec_update", "graph_exec_destroy", "graph_launch", "graph_upload", "module_load",
-    "module_unload", "graph_mem_trim", "peer", "device_control", "prefetch", "mem_pool", "external", "event_elapsed",
-    "event_destroy", "profiler",
+    "stream_sync",
+    "event_sync",
+    "device_sync",
+    "stream_query",
+    "event_query",
+    "memcpy_sync",
+    "memcpy_async",
+    "memset_sync",
+    "memset_async",
+    "alloc_device",
+    "free_device",
+    "alloc_async",
+    "free_async",
+    "alloc_host",
+    "free_host",
+    "host_register",
+    "host_unregister",
+    "vmm",
+    "host_func",
+    "capture_begin",
+    "capture_end",
+    "capture_mode",
+    "event_record",
+    "stream_wait",
+    "stream_create",
+    "stream_destroy",
+    "graph_create",
+    "graph_destroy",
+    "graph_instantiate",
+    "graph_exec_update",
+    "graph_exec_destroy",
+    "graph_launch",
+    "graph_upload",
+    "module_load",
+    "module_unload",
+    "graph_mem_trim",
+    "peer",
+    "device_control",
+    "prefetch",
+    "mem_pool",
+    "external",
+    "event_elapsed",
+    "event_destroy",
+    "profiler",
 }
 # Enabled only while a capture is open: frequent everywhere, and of interest to nobody anywhere else.
 WINDOW = {"launch", "symbol_load", "stream_memop"}
 
-COPY_KIND = [(r"HtoD|HtoA|ToSymbol|ToArray(?!.*ArrayToArray)", 1), (r"DtoH|AtoH|FromSymbol", 2),
-             (r"DtoD|DtoA|AtoD|AtoA|Peer|ArrayToArray", 3)]
+COPY_KIND = [
+    (r"HtoD|HtoA|ToSymbol|ToArray(?!.*ArrayToArray)", 1),
+    (r"DtoH|AtoH|FromSymbol", 2),
+    (r"DtoD|DtoA|AtoD|AtoA|Peer|ArrayToArray", 3),
+]
 SPECIAL = [
     (r"const struct cudaMemcpy3DParms \*", "rt_memcpy3d"),
     (r"const struct cudaMemcpy3DPeerParms \*", "rt_memcpy3d_peer"),
@@ -188,17 +234,30 @@ def roles(name, base, family, fields):
         width = re.search(r"Memset(?:D2)?D(8|16|32)", base)
         if width:
             mult = int(width.group(1)) // 8
-    elif family in ("alloc_device", "alloc_async", "alloc_host", "host_register", "vmm", "free_device", "free_async",
-                    "free_host", "host_unregister", "prefetch"):
+    elif family in (
+        "alloc_device",
+        "alloc_async",
+        "alloc_host",
+        "host_register",
+        "vmm",
+        "free_device",
+        "free_async",
+        "free_host",
+        "host_unregister",
+        "prefetch",
+    ):
         for kind, field in fields:
             if family.startswith("alloc") and re.fullmatch(
-                    r"(void \*\*|CUdeviceptr \*|cudaArray_t \*|CUarray \*|CUmipmappedArray \*|cudaMipmappedArray_t \*|"
-                    r"CUmemGenericAllocationHandle \*|struct cudaPitchedPtr \*)", kind):
+                r"(void \*\*|CUdeviceptr \*|cudaArray_t \*|CUarray \*|CUmipmappedArray \*|cudaMipmappedArray_t \*|"
+                r"CUmemGenericAllocationHandle \*|struct cudaPitchedPtr \*)",
+                kind,
+            ):
                 put("out", field)
             elif base == "cuMemAddressReserve" and kind == "CUdeviceptr *":
                 put("out", field)
             elif not family.startswith("alloc") and re.fullmatch(
-                    r"(const )?void \*|CUdeviceptr|cudaArray_t|CUarray|CUmipmappedArray|cudaMipmappedArray_t", kind):
+                r"(const )?void \*|CUdeviceptr|cudaArray_t|CUarray|CUmipmappedArray|cudaMipmappedArray_t", kind
+            ):
                 if field not in ("userData",):
                     put("dst", field)
             elif kind == "CUmemGenericAllocationHandle":
@@ -234,11 +293,13 @@ def roles(name, base, family, fields):
             elif kind in ("cudaGraphExec_t", "CUgraphExec"):
                 put("object", field)
             elif kind in ("cudaGraph_t", "CUgraph"):
-                put("object2" if family in ("graph_exec_update", "graph_instantiate") or base.endswith("Clone")
-                    else "object", field)
-            elif re.fullmatch(r"(cudaGraph_t|CUgraph|cudaGraphExec_t|CUgraphExec|cudaStream_t|CUstream|cudaEvent_t|"
-                              r"CUevent|CUmodule|CUlibrary|cudaLibrary_t|CUfunction|CUkernel|cudaKernel_t|"
-                              r"cudaFunction_t) \*", kind):
+                put("object2" if family in ("graph_exec_update", "graph_instantiate") or base.endswith("Clone") else "object", field)
+            elif re.fullmatch(
+                r"(cudaGraph_t|CUgraph|cudaGraphExec_t|CUgraphExec|cudaStream_t|CUstream|cudaEvent_t|"
+                r"CUevent|CUmodule|CUlibrary|cudaLibrary_t|CUfunction|CUkernel|cudaKernel_t|"
+                r"cudaFunction_t) \*",
+                kind,
+            ):
                 put("out", field)
             elif kind in ("CUmodule", "CUlibrary", "cudaLibrary_t", "CUkernel", "CUfunction", "cudaFunction_t"):
                 put("object", field)
@@ -283,10 +344,12 @@ def entry(name, cbid, runtime, structs):
         field = found.get(role)
         return f"uint8_t(sizeof({struct}::{field}))" if field else "0"
 
-    return (f"  {{{cbid}, {{uint8_t(trace::Family::{family}), {' | '.join(flags) or '0'}, Special::{special}, {kind}, "
-            f"{off('stream')}, {off('object')}, {off('object2')}, {off('dst')}, {off('src')}, {off('bytes')}, "
-            f"{width('bytes')}, {off('bytes2')}, {width('bytes2')}, {mult}, {off('arg')}, {width('arg')}, {off('out')}, "
-            f"{off('inout')}, {off('grid')}, {off('block')}, {off('pack')}}}}},  // {name}")
+    return (
+        f"  {{{cbid}, {{uint8_t(trace::Family::{family}), {' | '.join(flags) or '0'}, Special::{special}, {kind}, "
+        f"{off('stream')}, {off('object')}, {off('object2')}, {off('dst')}, {off('src')}, {off('bytes')}, "
+        f"{width('bytes')}, {off('bytes2')}, {width('bytes2')}, {mult}, {off('arg')}, {width('arg')}, {off('out')}, "
+        f"{off('inout')}, {off('grid')}, {off('block')}, {off('pack')}}}}},  // {name}"
+    )
 
 
 def main():
@@ -296,8 +359,9 @@ def main():
     lines = ["// Written by gen_calls.py from the toolkit's headers. Do not edit."]
     watched = 0
     for title, prefix, header, known, runtime in (
-            ("Runtime", "CUPTI_RUNTIME", "cupti_runtime_cbid.h", runtime_structs, True),
-            ("Driver", "CUPTI_DRIVER", "cupti_driver_cbid.h", structs, False)):
+        ("Runtime", "CUPTI_RUNTIME", "cupti_runtime_cbid.h", runtime_structs, True),
+        ("Driver", "CUPTI_DRIVER", "cupti_driver_cbid.h", structs, False),
+    ):
         path = f"{include}/{header}"
         lines.append(f"inline constexpr uint32_t k{title}Ids = {size(path, prefix)};")
         lines.append(f"inline constexpr CallEntry k{title}Calls[] = {{")
