@@ -18,6 +18,7 @@ namespace {
 struct Options {
   std::string report, baseline;
   std::string fail_on = "error";
+  bool allow_eager = false;
 };
 
 Result<int> run(const Options& options) {
@@ -32,8 +33,12 @@ Result<int> run(const Options& options) {
   }
   reports::TerminalOptions view;
   view.color = use_color(STDOUT_FILENO);
-  const auto fail_on = reports::severity_named(options.fail_on).value_or(reports::Severity::error);
-  const auto decision = reports::decide(read->report, fail_on, comparison, options.baseline, view);
+  reports::GateOptions gate;
+  gate.fail_on = reports::severity_named(options.fail_on).value_or(reports::Severity::error);
+  gate.allow_eager = options.allow_eager;
+  gate.report_name = options.report;
+  gate.baseline_name = options.baseline;
+  const auto decision = reports::decide(read->report, gate, comparison, view);
   std::fputs(decision.text.c_str(), stdout);
   return decision.exit_code;
 }
@@ -50,6 +55,8 @@ void register_gate(CLI::App& app, int& exit_code) {
   command->add_option("--baseline", options->baseline, "An older report: only what it does not know can fail")
       ->type_name("FILE");
   add_fail_on(*command, options->fail_on);
+  command->add_flag("--allow-eager", options->allow_eager,
+                    "Pass on a marked step that ran eagerly, although no graph was ever captured");
   command->callback([options, &exit_code] {
     const auto decided = run(*options);
     if (!decided) complain(decided.error());

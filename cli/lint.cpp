@@ -52,13 +52,6 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-// A pass over sources without a captured step says nothing of one: that is told beside it.
-bool judged_nothing(const reports::Report& report, const lint::LintSettings& settings) {
-  return report.verdict == reports::Verdict::pass && report.coverage.regions.empty() &&
-         report.violations.empty() && report.coverage.files_parsed.value_or(0) > 0 &&
-         !settings.options.whole_file;
-}
-
 int run(Options& options) {
   lint::LintSettings& settings = options.settings;
   if (!options.out.empty()) {
@@ -116,14 +109,6 @@ int run(Options& options) {
   report.tool.version = CAPGATE_VERSION;
   FILE* human = options.out == "-" ? stderr : stdout;
   std::fputs(lint::printed(report, use_color(fileno(human))).c_str(), human);
-  if (judged_nothing(report, settings))
-    std::fputs(
-        "none of these sources captures or marks a step, so nothing was judged: look at those that do, too, "
-        "mark\n"
-        "the step (capgate::region, CAPGATE_REGION), name its NVTX range (--region GLOB), or look "
-        "everywhere\n"
-        "(--whole-file)\n",
-        human);
   if (options.verbose) {
     const lint::LintFigures& figures = result->figures;
     std::fprintf(

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,5 +96,13 @@ struct LinkResult {
   std::vector<NotAnalysed> not_analysed;
 };
 LinkResult link_units(const std::vector<UnitSummary>& units);
+
+// Where the functions are that regions reach, in all units; more rather than fewer: what a function may call
+// counts as called.
+struct RegionReach {
+  std::set<Place> functions;       // file and line of each
+  std::set<std::string> in_units;  // main files of the units that hold one
+};
+RegionReach reach_of_regions(const std::vector<UnitSummary>& units);
 
 }  // namespace capgate::lint

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/left_captures.h"
+#include "detector/analysis/sources.h"
 #include "detector/analysis/steps.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
@@ -100,6 +103,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
 
   Findings findings;
   StepCosts in_regions, in_replays;
+  std::set<std::string> sources;
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
     Timeline& timeline = timelines[i];
@@ -120,6 +124,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_exceptions(judge);
     judge_notices(judge);
     judge_steps(judge);
+    add_sources(timeline, places, settings.frames, sources);
     in_regions += region_costs(timeline);
     in_replays += replay_costs(timeline, replay_steps(timeline));
     for (auto& capture : list_captures(timeline, room)) report.captures.push_back(std::move(capture));
@@ -127,6 +132,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   report.violations = findings.take();
   report.metrics = step_metrics(in_regions.steps > 0 ? in_regions : in_replays);
   describe_run(trace, timelines, patterns, report);
+  report.coverage.sources_run.emplace(sources.begin(), sources.end());
   report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());
   if (room < kMostListedNodes / 2 &&
       std::any_of(

@@ -112,17 +112,13 @@ void unseen_processes(const seal::SealedTrace& trace, Report& report) {
 void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timelines, Report& report) {
   auto& coverage = report.coverage;
   std::set<std::string> done;
-  uint64_t unnamed = 0;
   for (const auto& timeline : timelines) {
     coverage.replays += timeline.launches.size();
     for (const auto& capture : timeline.captures) {
       switch (capture.state) {
         case CaptureState::completed:
           ++coverage.captures_completed;
-          if (capture.bucket.empty())
-            ++unnamed;
-          else
-            done.insert(capture.bucket);
+          if (!capture.bucket.empty()) done.insert(capture.bucket);
           break;
         case CaptureState::empty:
           ++coverage.captures_empty;
@@ -147,17 +143,6 @@ void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timel
                                 "make the run capture it inside capgate_bucket(\"" + bucket +
                                     "\"): capgate audit --expect-bucket '" + bucket + "' -- PROGRAM"});
   report.subject.buckets.assign(done.begin(), done.end());
-  if (unnamed > 0)
-    coverage.not_checked.push_back(
-        std::to_string(unnamed) + (unnamed == 1 ? " capture has" : " captures have") +
-        " no bucket name and " + (unnamed == 1 ? "was" : "were") + " compared with none");
-  if (coverage.captures_completed > 0)
-    coverage.not_checked.emplace_back(
-        "whether arguments go stale, the topology changes, work is missing or memory is freed between "
-        "replays, "
-        "captures go on between replays, or a graph leaks what it allocates (stale-argument, "
-        "topology-change, "
-        "missing-work, freed-memory, recapture, graph-alloc-leak)");
 }
 
 // Nothing was captured because the framework that captures by itself chose not to.

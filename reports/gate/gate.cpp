@@ -132,6 +132,10 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
                                                               asking.path, bucket));
     }
   }
+  if (!asking.demands.completed_capture && !asking.demands.allow_eager && reports::is_eager_alone(report))
+    return asking.refuse(
+        Refusal::only_eager,
+        fmt::format("{} saw a marked step run eagerly, and no graph was captured", asking.path));
   if (asking.demands.static_evidence) {
     const bool linted = report.tool.component == "static_checks" ||
                         std::any_of(report.inputs.begin(), report.inputs.end(),
@@ -172,11 +176,11 @@ Answer check(const std::string& report_path, const Subject& self, const Demands&
 }
 
 const char* name(Refusal refusal) {
-  static constexpr std::array<const char*, 19> kNames{
-      "none",          "missing",       "unreadable",  "other-schema",      "failed",
-      "inconclusive",  "contradictory", "no-identity", "other-source",      "other-build",
-      "other-code",    "other-config",  "other-mode",  "bucket-missing",    "other-architecture",
-      "other-devices", "other-driver",  "no-capture",  "no-static-evidence"};
+  static constexpr std::array<const char*, 20> kNames{
+      "none",          "missing",       "unreadable",  "other-schema",       "failed",
+      "inconclusive",  "contradictory", "no-identity", "other-source",       "other-build",
+      "other-code",    "other-config",  "other-mode",  "bucket-missing",     "other-architecture",
+      "other-devices", "other-driver",  "no-capture",  "no-static-evidence", "only-eager"};
   return kNames.at(static_cast<size_t>(refusal));
 }
 

@@ -38,6 +38,8 @@ struct Subject {
 struct Demands {
   bool completed_capture = true;  // of every bucket; without buckets: of anything
   bool static_evidence = true;    // a lint that parsed every file
+  // Without completed_capture: a marked step that ran eagerly will do, although no graph was ever captured.
+  bool allow_eager = false;
   // What makes the report anew; it ends every refusal that a new report would remove.
   std::string make_report = "capgate audit, capgate lint and capgate merge on this build";
 };
@@ -61,7 +63,8 @@ enum class Refusal {
   other_devices,       // another number of GPUs
   other_driver,        // another driver branch
   no_capture,          // no completed capture of a bucket
-  no_static_evidence   // no lint in it
+  no_static_evidence,  // no lint in it
+  only_eager           // a marked step was seen run eagerly, and no capture
 };
 
 struct Answer {

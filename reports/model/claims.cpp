@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/model/merge_sources.h"
 #include "reports/model/verdict.h"
 
 namespace capgate::reports {
@@ -64,7 +65,13 @@ std::string sources(const Coverage& coverage) {
   const auto regions = static_cast<uint64_t>(
       std::count_if(coverage.regions.begin(), coverage.regions.end(),
                     [](const RegionCoverage& region) { return region.source == "lint"; }));
-  return counted(*coverage.files_parsed, "file") + " parsed with " + counted(regions, "region");
+  const std::string all =
+      counted(*coverage.files_parsed, "file") + " parsed with " + counted(regions, "region");
+  if (!coverage.changed) return all;
+  if (coverage.changed->in_reach.empty())
+    return fmt::format("{}, nothing in them that differs from {} is in a region's reach", all,
+                       coverage.changed->revision);
+  return fmt::format("{}, judged where they differ from {}", all, coverage.changed->revision);
 }
 
 // Why a pass is not without a blemish: "1 warning, 2 notes, 1 allowed fault".
@@ -99,7 +106,34 @@ constexpr std::array<Gap, 11> kGaps{{
      [](const Report& r) { return linted(r) && !ran(r); }},
 }};
 
+constexpr std::string_view kUnchanged = "faults on lines that are as in ";
+constexpr std::string_view kNotRead = "sources of the audited program that capgate lint did not read: ";
+constexpr std::string_view kUnlisted =
+    "whether capgate lint read the audited program's sources: its report does not list what it read";
+constexpr std::string_view kNoSource =
+    "whether what capgate lint read is the audited program: the run's frames name no C or C++ source";
+constexpr std::string_view kPython = "the audited program's Python, which capgate lint does not read";
+
+// What a lint says about a run that it is merged with.
+void add_gaps_between(const Coverage& coverage, std::vector<std::string>& gaps) {
+  if (!coverage.sources_read) gaps.emplace_back(kUnlisted);
+  if (!coverage.sources_read || !coverage.sources_run) return;
+  const std::vector<std::string>& run = *coverage.sources_run;
+  if (std::all_of(run.begin(), run.end(), is_python_source)) gaps.emplace_back(kNoSource);
+  if (std::any_of(run.begin(), run.end(), is_python_source)) gaps.emplace_back(kPython);
+  constexpr size_t kNamed = 3;
+  size_t missing = 0;
+  std::string named;
+  if (coverage.sources_not_read)
+    for (const std::string& path : *coverage.sources_not_read)
+      if (!is_python_source(path) && ++missing <= kNamed) add(named, path);
+  if (missing > kNamed) named += fmt::format(" and {} more", missing - kNamed);
+  if (missing > 0) gaps.push_back(std::string(kNotRead) + named);
+}
+
 bool is_general(const std::string& entry) {
+  for (const std::string_view beginning : {kUnchanged, kNotRead, kUnlisted, kNoSource, kPython})
+    if (entry.starts_with(beginning)) return true;
   return std::any_of(kGaps.begin(), kGaps.end(), [&](const Gap& gap) { return gap.text == entry; });
 }
 
@@ -123,6 +157,7 @@ Claim what_was_proved(const Report& report) {
   if (linted(report)) add(claim.text, sources(coverage), "; ");
   const bool spotless =
       std::none_of(report.violations.begin(), report.violations.end(), is_refused_or_left_out);
+  if (claim.scope == "source only" && coverage.changed && coverage.changed->in_reach.empty()) return claim;
   std::string_view clean = "nothing refused or left out";
   if (!has_graph(report)) clean = "nothing that a capture refuses or leaves out";
   add(claim.text, std::string(spotless ? clean : "no error"));
@@ -152,6 +187,8 @@ std::vector<std::string> never_looked_at(const Report& report) {
   std::vector<std::string> gaps;
   for (const Gap& gap : kGaps)
     if (gap.holds(report)) gaps.emplace_back(gap.text);
+  if (linted(report) && ran(report)) add_gaps_between(report.coverage, gaps);
+  if (report.coverage.changed) gaps.push_back(std::string(kUnchanged) + report.coverage.changed->revision);
   return gaps;
 }
 

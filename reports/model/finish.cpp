@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/model/claims.h"
 #include "reports/model/fingerprint.h"
 #include "reports/model/report.h"
 #include "reports/model/verdict.h"
@@ -39,6 +40,13 @@ void add_reasons(Report& report) {
     if (const auto reason = missing_proof(report)) add(*reason);
 }
 
+// What is particular to the report first: it is what a reader does not know.
+void list_what_was_not_checked(Report& report) {
+  std::vector<std::string> gaps = particular_gaps(report);
+  for (std::string& gap : never_looked_at(report)) gaps.push_back(std::move(gap));
+  report.coverage.not_checked = std::move(gaps);
+}
+
 }  // namespace
 
 void finish(Report& report) {
@@ -47,6 +55,7 @@ void finish(Report& report) {
   sort_violations(report);
   report.summary = summary_of(report);
   add_reasons(report);
+  list_what_was_not_checked(report);
   report.verdict = verdict_of(report);
 }
 

@@ -93,6 +93,14 @@ void read(const Cursor& at, Coverage& out) {
   at.get("files_parsed", out.files_parsed);
   at.get("files_failed", out.files_failed);
   at.get("not_checked", out.not_checked);
+  at.get("sources_run", out.sources_run);
+  at.get("sources_read", out.sources_read);
+  at.get("sources_not_read", out.sources_not_read);
+  at.optional_object("changed", [&](const Cursor& changed) {
+    auto& to = out.changed.emplace();
+    changed.get("revision", to.revision);
+    changed.get("in_reach", to.in_reach);
+  });
 }
 
 void read(const Cursor& at, Capture& out) {

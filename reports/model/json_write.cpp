@@ -99,7 +99,7 @@ Json of(const ProcessCoverage& process) {
 }
 
 Json of(const Coverage& coverage) {
-  return {
+  Json out = {
       {"kind", coverage.kind},
       {"cupti", coverage.cupti},
       {"processes", array(coverage.processes, [](const ProcessCoverage& process) { return of(process); })},
@@ -117,6 +117,12 @@ Json of(const Coverage& coverage) {
       {"files_parsed", or_null(coverage.files_parsed)},
       {"files_failed", or_null(coverage.files_failed)},
       {"not_checked", coverage.not_checked}};
+  add(out, "sources_run", coverage.sources_run);
+  add(out, "sources_read", coverage.sources_read);
+  add(out, "sources_not_read", coverage.sources_not_read);
+  if (coverage.changed)
+    out["changed"] = {{"revision", coverage.changed->revision}, {"in_reach", coverage.changed->in_reach}};
+  return out;
 }
 
 Json of(const Capture& capture) {

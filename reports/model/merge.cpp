@@ -7,8 +7,10 @@
 #include <set>
 #include <string_view>
 
+#include "reports/model/merge_sources.h"
 #include "reports/model/merge_violations.h"
 #include "reports/model/names.h"
+#include "reports/model/verdict.h"
 #include "reports/suppressions/suppressions.h"
 
 namespace capgate::reports {
@@ -131,6 +133,8 @@ void merge_coverage(Coverage& into, const Coverage& from) {
   add(into.files_parsed, from.files_parsed);
   add(into.files_failed, from.files_failed);
   add_new(into.not_checked, from.not_checked);
+  merge_sources(into, from);
+  if (!into.changed) into.changed = from.changed;
 }
 
 // Each run numbers its captures from one.
@@ -184,6 +188,7 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
                            }),
                inputs.end());
   if (auto compatible = check_subjects(inputs); !compatible) return Error{compatible.error()};
+  if (auto of_one_program = check_sources(inputs); !of_one_program) return Error{of_one_program.error()};
 
   Report merged;
   merged.tool = {"capgate", tool_version, "merge"};
@@ -191,6 +196,10 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
   for (auto& input : inputs) merge_one(merged, std::move(input), ++number);
   for (auto& violation : merged.violations) violation.baseline.reset();
   drop_notes_on_used(merged);
+  // Lints of several folders: it takes one of them to contain the region.
+  if (std::any_of(merged.coverage.regions.begin(), merged.coverage.regions.end(),
+                  [](const RegionCoverage& region) { return region.source == "lint"; }))
+    std::erase(merged.reasons, no_region());
   finish(merged);
   return merged;
 }

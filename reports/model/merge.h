@@ -17,7 +17,8 @@ struct MergeInput {
 };
 
 // The same whatever the order of the inputs. Two reports that speak of different builds, sources, settings or
-// machines are an error that names both. The same file twice counts once.
+// machines are an error that names both, and so are an audit and a lint without a source in common. The same
+// file twice counts once.
 //
 // The same rule, file, function and callee within two lines is one violation with the evidence of all: counts
 // are added, processes united. It stays suppressed if every report of one kind of evidence suppressed it.

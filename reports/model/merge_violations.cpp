@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "reports/catalogue/catalogue.h"
 #include "reports/model/fingerprint.h"
 
 namespace capgate::reports {
@@ -95,6 +96,9 @@ void combine(Violation& into, Violation from) {
     into.rule = from.rule;
     into.hint = from.hint;
   }
+  // What lint says of this very place goes before what the catalogue says of every place.
+  if (const Rule* rule = find_rule(into.rule); rule && !from.hint.empty() && into.hint == rule->hint)
+    into.hint = from.hint;
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
   into.count += has(from.evidence, "runtime") ? from.count : 0;

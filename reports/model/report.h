@@ -76,6 +76,13 @@ struct RegionCoverage {
   uint64_t occurrences = 0;
 };
 
+// What `lint --changed-since` kept: only what bears on lines that differ from a revision.
+struct ChangedSince {
+  std::string revision;
+  std::vector<std::string> in_reach;  // changed files with such lines in a region's reach; empty: no region's
+  bool operator==(const ChangedSince&) const = default;
+};
+
 struct Coverage {
   std::string kind;   // capture | eager | source | "" (nothing judged)
   std::string cupti;  // attached | held-by:NAME | unavailable | "" (not a run)
@@ -83,6 +90,11 @@ struct Coverage {
   uint64_t captures_completed = 0, captures_empty = 0, captures_failed = 0, captures_open = 0, replays = 0;
   std::vector<RegionCoverage> regions;
   std::optional<uint64_t> files_parsed, files_failed;
+  // Files of the user's, as reports write paths, each once and in order: those that the frames of what a run
+  // judged name, those that lint read, and those of the first that are not among the second. Absent in
+  // reports of what does not know them, and of an older capgate.
+  std::optional<std::vector<std::string>> sources_run, sources_read, sources_not_read;
+  std::optional<ChangedSince> changed;
   std::vector<std::string> not_checked;
 };
 

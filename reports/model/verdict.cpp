@@ -72,6 +72,20 @@ std::optional<Reason> program_error(const Run& run) {
   return std::nullopt;
 }
 
+const Reason& no_region() {
+  static const Reason kReason{
+      "nothing that was linted contains a region: no source captures, marks a step, or has a range that "
+      "--region "
+      "names",
+      "capgate lint -p BUILD, over the sources that capture; mark a step that is not captured yet with "
+      "capgate::region, or name its NVTX range: --region GLOB"};
+  return kReason;
+}
+
+bool is_eager_alone(const Report& report) {
+  return report.coverage.kind == "eager" && report.coverage.captures_completed == 0;
+}
+
 bool was_refused(const Violation& violation) {
   return violation.result && !violation.result->empty() && *violation.result != "cudaSuccess" &&
          *violation.result != "CUDA_SUCCESS" && *violation.result != "0";
@@ -96,7 +110,12 @@ std::optional<Reason> missing_proof(const Report& report) {
     if (coverage.files_failed.value_or(0) > 0)
       return Reason{fmt::format("{} of the files could not be parsed", *coverage.files_failed),
                     "see the errors of `capgate lint -p BUILD` and point it at a build folder that compiles"};
-    if (coverage.files_parsed.value_or(0) > 0) return std::nullopt;
+    if (coverage.files_parsed.value_or(0) > 0) {
+      if (std::any_of(coverage.regions.begin(), coverage.regions.end(),
+                      [](const RegionCoverage& region) { return region.source == "lint"; }))
+        return std::nullopt;
+      return no_region();
+    }
     return Reason{"no file was parsed", "capgate lint -p BUILD, where BUILD holds compile_commands.json"};
   }
   if (coverage.captures_failed > 0)

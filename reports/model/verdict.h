@@ -27,6 +27,13 @@ std::optional<Reason> program_error(const Run& run);
 // or every file parsed. finish() adds it when no producer gave a reason of its own.
 std::optional<Reason> missing_proof(const Report& report);
 
+// A marked step was seen run eagerly, and no capture completed: nothing shows that the step captures.
+bool is_eager_alone(const Report& report);
+
+// Nothing that was linted contains a region: the sources may be the wrong ones, or what captures is named
+// otherwise by now. The reason of a lint, until it is merged with one that has a region.
+const Reason& no_region();
+
 // CUDA answered the call with an error.
 bool was_refused(const Violation& violation);
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "reports/model/claims.h"
+#include "reports/model/failure.h"
 #include "reports/model/names.h"
 #include "reports/model/verdict.h"
 #include "reports/terminal/parts.h"
@@ -32,48 +35,84 @@ std::vector<const Violation*> deciding(const Report& report, Severity fail_on, b
   return found;
 }
 
+// No capture completed: that the step captures is what eager evidence cannot show.
+Reason only_eager(const std::string& report_name) {
+  return {"no graph was captured: the audit saw a marked step run eagerly, and nothing else",
+          fmt::format(
+              "capgate audit -- PROGRAM, once it captures the step; or let the eager step do: capgate gate "
+              "--allow-eager {}",
+              report_name.empty() ? "REPORT" : report_name)};
+}
+
+std::string failed_line(const Report& report, const std::vector<const Violation*>& faults, bool with_baseline,
+                        const Paint& paint) {
+  const std::string newly = with_baseline ? "new " : "";
+  const auto errors = static_cast<uint64_t>(std::count_if(
+      faults.begin(), faults.end(), [](const Violation* v) { return v->severity == Severity::error; }));
+  std::string count = errors ? counted(errors, newly + "error") : "";
+  if (faults.size() > errors)
+    count += (errors ? ", " : "") + counted(faults.size() - errors, newly + "warning");
+  const auto failure = failure_of(report, faults);
+  const bool known = failure && failure->at->severity == Severity::error;
+  return paint.red("gate: fail") +
+         (known ? " - " + failure_text(*failure, place(failure->at->location)) : "") + " - " + count + "\n";
+}
+
+// The fix under the first of the faults that share it.
+std::string fault_lines(const std::vector<const Violation*>& faults) {
+  std::set<std::string> told;
+  return some(faults, [&](const Violation& violation) {
+    std::string out = fmt::format("  {} {} {}\n", name(violation.severity), clean(violation.rule),
+                                  place(violation.location));
+    if (!violation.hint.empty() && told.insert(violation.hint).second)
+      out += "    fix: " + clean(violation.hint) + "\n";
+    return out;
+  });
+}
+
 }  // namespace
 
-GateDecision decide(const Report& report, Severity fail_on, const BaselineComparison& comparison,
-                    const std::string& baseline_name, const TerminalOptions& options) {
+GateDecision decide(const Report& report, const GateOptions& gate, const BaselineComparison& comparison,
+                    const TerminalOptions& options) {
   const Paint paint(options.color);
-  const bool with_baseline = !baseline_name.empty();
+  const bool with_baseline = !gate.baseline_name.empty();
   const Verdict verdict = with_baseline ? verdict_with_baseline(report, comparison) : verdict_of(report);
-  const auto faults = deciding(report, fail_on, with_baseline);
+  const auto faults = deciding(report, gate.fail_on, with_baseline);
+  const bool eager = is_eager_alone(report) && !gate.allow_eager;
   GateDecision decision;
   if (verdict == Verdict::fail || (verdict == Verdict::pass && !faults.empty()))
     decision.exit_code = kExitFail;
   else
-    decision.exit_code = verdict == Verdict::inconclusive ? kExitInconclusive : kExitPass;
+    decision.exit_code = verdict == Verdict::inconclusive || eager ? kExitInconclusive : kExitPass;
 
   std::string& out = decision.text;
-  const std::string_view newly = with_baseline ? "new " : "";
   if (decision.exit_code == kExitFail) {
-    const auto errors = static_cast<uint64_t>(std::count_if(
-        faults.begin(), faults.end(), [](const Violation* v) { return v->severity == Severity::error; }));
-    std::string count = errors ? counted(errors, std::string(newly) + "error") : "";
-    if (faults.size() > errors)
-      count += (errors ? ", " : "") + counted(faults.size() - errors, std::string(newly) + "warning");
-    out = paint.red("gate: fail") + " - " + count + "\n";
+    out = failed_line(report, faults, with_baseline, paint);
   } else if (decision.exit_code == kExitInconclusive) {
-    const Reason reason = report.reasons.empty() ? Reason{} : report.reasons.front();
+    const Reason reason = verdict == Verdict::pass ? only_eager(gate.report_name)
+                          : report.reasons.empty() ? Reason{}
+                                                   : report.reasons.front();
     out = paint.yellow("gate: inconclusive") + " - " + clean(reason.text) + "\n";
     if (!reason.remedy.empty()) out += "  run: " + clean(reason.remedy) + "\n";
   } else {
-    out = paint.green("gate: pass") +
-          fmt::format(" - no {}error{}\n", newly, fail_on == Severity::warning ? " and no warning" : "");
+    const std::string scope = what_was_proved(report).scope;
+    out = paint.green("gate: pass") + (scope.empty() ? "" : " (" + scope + ")") +
+          fmt::format(" - no {}error{}\n", with_baseline ? "new " : "",
+                      gate.fail_on == Severity::warning ? " and no warning" : "");
   }
-  out += some(faults, [&](const Violation& violation) {
-    return fmt::format("  {} {} {}\n", name(violation.severity), clean(violation.rule),
-                       place(violation.location));
-  });
+  out += fault_lines(faults);
+  out += covers(report, options.all);
+  if (decision.exit_code == kExitPass) {
+    const NotProved open = what_was_not_proved(report);
+    out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) + "\n";
+  }
   if (with_baseline) {
     if (comparison.known_errors + comparison.known_warnings)
-      out += fmt::format("known in {}: {}, {}\n", clean(baseline_name),
+      out += fmt::format("known in {}: {}, {}\n", clean(gate.baseline_name),
                          counted(comparison.known_errors, "error"),
                          counted(comparison.known_warnings, "warning"));
     if (!comparison.stale.empty()) {
-      out += fmt::format("gone since {}, make the baseline anew:\n", clean(baseline_name));
+      out += fmt::format("gone since {}, make the baseline anew:\n", clean(gate.baseline_name));
       out += some(comparison.stale, [](const Violation& violation) {
         return fmt::format("  {} {}\n", clean(violation.rule), place(violation.location));
       });

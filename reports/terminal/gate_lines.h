@@ -9,13 +9,19 @@
 
 namespace capgate::reports {
 
+struct GateOptions {
+  Severity fail_on = Severity::error;
+  bool allow_eager = false;   // a marked eager step may pass without any graph
+  std::string report_name;    // for the commands that it names
+  std::string baseline_name;  // empty: without one; else the report's violations are already marked
+};
+
 struct GateDecision {
   int exit_code;
   std::string text;
 };
 
-// `baseline_name` empty: without one. The report's violations are already marked then.
-GateDecision decide(const Report& report, Severity fail_on, const BaselineComparison& comparison,
-                    const std::string& baseline_name, const TerminalOptions& options);
+GateDecision decide(const Report& report, const GateOptions& gate, const BaselineComparison& comparison,
+                    const TerminalOptions& options);
 
 }  // namespace capgate::reports

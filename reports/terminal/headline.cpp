@@ -26,37 +26,6 @@ bool only_sources(const Report& report) {
   return report.coverage.kind == "source";
 }
 
-// "decode (build 3f2a91c04b77, mode full, 3 buckets, 1 x sm_90)"
-std::string subject(const Report& report) {
-  const Subject& subject = report.subject;
-  std::string program = base_name(subject.program);
-  if (program.empty() && only_sources(report)) {  // what ran was capgate itself
-    const auto sources = subject.more.find("sources");
-    program = sources == subject.more.end() ? "these sources" : sources->second;
-  }
-  if (program.empty() && report.run && !report.run->argv.empty())
-    program = base_name(report.run->argv.front());
-  if (program.empty()) program = "the program";
-  std::string more;
-  if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));
-  // A Python program: the interpreter's build would tell nothing.
-  const auto fact = [&](const std::string& key) {
-    const auto known = subject.more.find(key);
-    return known == subject.more.end() ? std::string() : known->second;
-  };
-  if (const auto commit = fact("commit"); !commit.empty()) add(more, "commit " + commit.substr(0, 12));
-  for (const std::string package : {"torch", "transformers"})
-    if (const auto version = fact(package); !version.empty()) add(more, package + " " + version);
-  if (!subject.mode.empty()) add(more, "mode " + subject.mode);
-  if (!subject.buckets.empty()) add(more, counted(subject.buckets.size(), "bucket"));
-  if (!subject.sm.empty()) {
-    const std::string sm = subject.sm.starts_with("sm") ? subject.sm : "sm_" + subject.sm;
-    add(more, subject.devices.value_or(1) > 1 ? fmt::format("{} x {}", *subject.devices, sm) : sm);
-  }
-  program = head_of(clean(program));
-  return more.empty() ? program : program + " (" + clean(more) + ")";
-}
-
 std::string counts(const Summary& summary) {
   std::string out;
   if (summary.errors) add(out, counted(summary.errors, "error"));
@@ -143,15 +112,46 @@ std::string third_line(const Report& report, bool all) {
     add(done, *coverage.files_parsed == 1 ? "no captured step in it" : "no captured step in them");
   if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
   if (done.empty()) done = "nothing";
+  // What no run or lint of this kind looks at is summed up in the second line.
+  const std::vector<std::string> gaps = all ? coverage.not_checked : particular_gaps(report);
   std::string missed;
-  const size_t listed = all ? coverage.not_checked.size() : std::min(coverage.not_checked.size(), kListed);
-  for (size_t i = 0; i < listed; ++i) add(missed, clean(coverage.not_checked[i]), "; ");
-  if (listed < coverage.not_checked.size())
-    add(missed, fmt::format("and {} more", grouped(coverage.not_checked.size() - listed)), "; ");
+  const size_t listed = all ? gaps.size() : std::min(gaps.size(), kListed);
+  for (size_t i = 0; i < listed; ++i) add(missed, clean(gaps[i]), "; ");
+  if (listed < gaps.size()) add(missed, fmt::format("and {} more", grouped(gaps.size() - listed)), "; ");
   return "  checked: " + done + (missed.empty() ? "" : "; not checked: " + missed);
 }
 
 }  // namespace
+
+std::string terminal::subject(const Report& report) {
+  const Subject& subject = report.subject;
+  std::string program = base_name(subject.program);
+  if (program.empty() && only_sources(report)) {  // what ran was capgate itself
+    const auto sources = subject.more.find("sources");
+    program = sources == subject.more.end() ? "these sources" : sources->second;
+  }
+  if (program.empty() && report.run && !report.run->argv.empty())
+    program = base_name(report.run->argv.front());
+  if (program.empty()) program = "the program";
+  std::string more;
+  if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));
+  // A Python program: the interpreter's build would tell nothing.
+  const auto fact = [&](const std::string& key) {
+    const auto known = subject.more.find(key);
+    return known == subject.more.end() ? std::string() : known->second;
+  };
+  if (const auto commit = fact("commit"); !commit.empty()) add(more, "commit " + commit.substr(0, 12));
+  for (const std::string package : {"torch", "transformers"})
+    if (const auto version = fact(package); !version.empty()) add(more, package + " " + version);
+  if (!subject.mode.empty()) add(more, "mode " + subject.mode);
+  if (!subject.buckets.empty()) add(more, counted(subject.buckets.size(), "bucket"));
+  if (!subject.sm.empty()) {
+    const std::string sm = subject.sm.starts_with("sm") ? subject.sm : "sm_" + subject.sm;
+    add(more, subject.devices.value_or(1) > 1 ? fmt::format("{} x {}", *subject.devices, sm) : sm);
+  }
+  program = head_of(clean(program));
+  return more.empty() ? program : program + " (" + clean(more) + ")";
+}
 
 std::string render_headline(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);

@@ -23,6 +23,12 @@ std::string fault(const Report& report, const Violation& violation, const Termin
 // A note or a suppressed fault in two lines.
 std::string short_fault(const Report& report, const Violation& violation, const TerminalOptions& options);
 
+// "decode (build 3f2a91c04b77, mode full, 3 buckets, 1 x sm_90)"
+std::string subject(const Report& report);
+
+// What was looked at, in a few lines: the program, its captures, marked steps, files and regions.
+std::string covers(const Report& report, bool all);
+
 // The stacks of a fault, library frames folded.
 std::string stacks(const Violation& violation, const TerminalOptions& options);
 

@@ -114,4 +114,8 @@ std::string counted(uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }
 
+std::string counted(uint64_t number, std::string_view noun, std::string_view nouns) {
+  return fmt::format("{} {}", grouped(number), number == 1 ? noun : nouns);
+}
+
 }  // namespace capgate::reports::terminal

@@ -36,6 +36,7 @@ std::string bytes(uint64_t count);
 
 // "1 error", "3 errors"
 std::string counted(uint64_t number, std::string_view noun);
+std::string counted(uint64_t number, std::string_view noun, std::string_view nouns);
 
 class Paint {
  public:

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "static_checks/cache/stamp.h"
 #include "static_checks/frontend/files.h"
-#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace fs = std::filesystem;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "static_checks/cache/cache.h"
+#include "static_checks/cache/stamp.h"
 #include "static_checks/frontend/files.h"
-#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace {

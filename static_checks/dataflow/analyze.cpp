@@ -351,6 +351,7 @@ UnitResult Interpreter::run() {
       summary.calls.push_back({overrider->usr, overrider->name, overrider->place, {}});
     result.summary.functions.push_back(std::move(summary));
   }
+  result.summary.graph = call_graph();
   result.regions = own_regions(result);
   // A function with parse trouble that nothing reaches is still worth naming.
   std::unordered_set<std::string> named;

@@ -314,6 +314,8 @@ const Trace* Interpreter::rebound(const Trace* t, const Summary& summary, const 
 
 Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arguments,
                          const std::vector<PathId>* self) {
+  if (s().flow.region > kCallers) in_region_.insert(&f);
+  if (frame_->function != &f) called_[frame_->function].insert(&f);
   const Reach& reached = reach(f);
   Canon canon;
   canon.visible = &reached.visible;

@@ -194,6 +194,7 @@ void Interpreter::add_foreign(Function& function) {
 void Interpreter::add_call(Function& function, const Node* at) {
   const uint32_t region = s().flow.region;
   if (!region || function.usr.empty() || s().dead) return;
+  called_[frame_->function].insert(&function);
   CallSite call;
   call.callee_usr = function.usr;
   call.callee = function.name;

@@ -492,6 +492,7 @@ void Interpreter::exec(const Node* n) {
   if (++nodes_ > kMaxNodes) exhausted_ = true;
   if (exhausted_) return;
   if (s().dead && n->op != Op::label && n->op != Op::block) return;
+  if (s().flow.region > kCallers) in_region_.insert(frame_->function);
   if (const Function& f = *frame_->function; !f.trouble_at.empty() && n->op != Op::block && n->file == f.file)
     pass_trouble(n->offset);
   switch (n->op) {

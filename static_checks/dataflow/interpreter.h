@@ -131,6 +131,7 @@ class Interpreter {
   void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
   void read_patterns(UnitResult& result);
   FunctionSummary latent(Function& function, CaptureEdge& edge);
+  CallGraph call_graph();  // call_graph.cpp
   std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
   const Reach& reach(Function& function);
   void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
@@ -310,6 +311,10 @@ class Interpreter {
   std::unordered_map<const Function*, Function*> made_by_;
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;
+  // Who called whom, implicit calls such as those of destructors included.
+  std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
+  std::unordered_set<const Function*>
+      in_region_;  // code of them, or a call to them, is in a region of this unit
   State* state_ = nullptr;
   Frame* frame_ = nullptr;
   uint32_t summary_count_ = 0;

@@ -23,10 +23,12 @@ class Changes {
 
   bool touches(const Place& place) const { return touches(place.file, place.line, place.line); }
   bool touches(const std::string& file, int first_line, int last_line) const;
-  size_t files() const { return lines_.size(); }
+  // Canonical path -> first and last line of each change.
+  using Lines = std::map<std::string, std::vector<std::pair<int, int>>>;
+  const Lines& lines() const { return lines_; }
 
  private:
-  std::map<std::string, std::vector<std::pair<int, int>>> lines_;  // canonical path -> first and last
+  Lines lines_;
 };
 
 }  // namespace capgate::lint

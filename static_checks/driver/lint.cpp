@@ -199,6 +199,7 @@ Result<LintRun> run_lint(const LintSettings& settings) {
   LintRun run;
   run.figures = Run(settings, *plan, builder).go();
   builder.add_links(link_units(builder.summaries()));
+  if (changes) builder.add_reach(reach_of_regions(builder.summaries()));
   run.report = builder.finish(*entries, changes);
   run.report.run.emplace();
   run.report.run->argv = settings.argv;

@@ -136,6 +136,12 @@ class Planner {
 Result<Plan> make_plan(const LintSettings& settings) {
   for (const std::string& file : settings.files)
     if (!file_exists(file) && !directory_exists(file)) return Error{file + ": no such file or folder"};
+  for (const std::string& file : settings.files)
+    if (file.ends_with(".py"))
+      return Error{file +
+                   ": capgate lint reads C, C++ and CUDA. What a Python program does is seen when it runs: " +
+                   "capgate audit --region 'STEP*' -- python3 " + file +
+                   ", where STEP is the NVTX range around a step"};
   Planner planner(settings);
   if (settings.arguments) {
     if (settings.files.empty())

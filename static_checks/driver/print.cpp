@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/printable.h"
+#include "reports/model/failure.h"
 #include "reports/model/names.h"
 
 namespace capgate::lint {
@@ -94,13 +95,23 @@ class Printer {
     const char* code = "1;33";
     if (report.verdict == reports::Verdict::pass) code = "1;32";
     if (report.verdict == reports::Verdict::fail) code = "1;31";
-    text_ += paint(code, reports::name(report.verdict)) + ": " + count(summary.errors, "error") + ", " +
-             count(summary.warnings, "warning") + ", " + count(summary.notes, "note");
+    text_ += paint(code, reports::name(report.verdict)) + ": ";
+    if (const auto failure = reports::failure_of(report)) {
+      const reports::Location& at = failure->at->location;
+      text_ += reports::failure_text(*failure, printable(at.file) + ":" + std::to_string(at.line)) + " - ";
+    }
+    text_ += count(summary.errors, "error") + ", " + count(summary.warnings, "warning") + ", " +
+             count(summary.notes, "note");
     if (summary.suppressed) text_ += " (" + std::to_string(summary.suppressed) + " suppressed)";
     text_ += "; " + count(report.coverage.files_parsed.value_or(0), "file") + " parsed";
     if (const uint64_t failed = report.coverage.files_failed.value_or(0))
       text_ += ", " + std::to_string(failed) + " not";
-    text_ += ", " + count(report.coverage.regions.size(), "captured region") + "\n";
+    text_ += ", " + count(report.coverage.regions.size(), "captured region");
+    if (const auto& changed = report.coverage.changed)
+      text_ += (changed->in_reach.empty() ? "; nothing in them that differs from "
+                                          : "; judged where they differ from ") +
+               printable(changed->revision) + (changed->in_reach.empty() ? " is in a region's reach" : "");
+    text_ += "\n";
   }
 
   bool color_;

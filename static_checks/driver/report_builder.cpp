@@ -48,7 +48,10 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
   }
   parsed_files_.insert(command.file);
   for (const InputFile& file : reply.inputs.files)
-    if (file.user) user_files_.insert(file.path);
+    if (file.user) {
+      user_files_.insert(file.path);
+      read_by_[file.path].insert(command.file);
+    }
   for (FunctionExtent& function : reply.functions) functions_[function.file].push_back(std::move(function));
   const bool for_headers = plan_.only_for_headers.contains(command.file);
   for (const Finding& finding : reply.result.findings)
@@ -135,6 +138,40 @@ bool ReportBuilder::concerns(const Finding& finding, const Changes& changes) con
   return false;
 }
 
+std::vector<std::string> ReportBuilder::changed_in_reach(const Changes& changes) const {
+  std::vector<std::string> files;
+  for (const auto& [file, lines] : changes.lines()) {
+    const auto readers = read_by_.find(file);
+    if (readers == read_by_.end()) continue;
+    if (std::none_of(readers->second.begin(), readers->second.end(),
+                     [&](const std::string& unit) { return reach_.in_units.contains(unit); }))
+      continue;
+    const auto functions = functions_.find(file);
+    const auto reached = [&](const FunctionExtent& function) {
+      // Which kernels a region launches, and what they call, is not looked into.
+      if (function.device_only) return true;
+      const auto first = reach_.functions.lower_bound({file, static_cast<int>(function.first_line), 0});
+      return first != reach_.functions.end() && first->file == file &&
+             first->line <= static_cast<int>(function.last_line);
+    };
+    // A change is out of every region's reach where it lies wholly in functions that none reaches: a macro, a
+    // type or a constant may be used by any.
+    const auto out_of_reach = [&](const std::pair<int, int>& change) {
+      if (functions == functions_.end()) return false;
+      int64_t covered = int64_t{change.first} - 1;
+      for (const FunctionExtent& function : functions->second) {  // in order of their first lines
+        const int64_t first = function.first_line, last = function.last_line;
+        if (first > change.second || last < change.first) continue;
+        if (reached(function)) return false;
+        if (first <= covered + 1) covered = std::max(covered, last);
+      }
+      return covered >= change.second;
+    };
+    if (!std::all_of(lines.begin(), lines.end(), out_of_reach)) files.push_back(shown(file));
+  }
+  return files;
+}
+
 bool ReportBuilder::is_its_callers(const std::string& region) const {
   const auto opened = opened_by_.find(region);
   return opened != opened_by_.end() && begun_through_.contains(opened->second) &&
@@ -149,6 +186,16 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   for (const std::string& file : failed_files_) parsed_files_.erase(file);
   report_.coverage.files_parsed = parsed_files_.size();
   report_.coverage.files_failed = failed_files_.size();
+  std::vector<std::string> read;
+  for (const std::string& file : user_files_) read.push_back(shown(file));
+  std::sort(read.begin(), read.end());
+  report_.coverage.sources_read = std::move(read);
+  if (changes) {
+    for (auto& [file, functions] : functions_)
+      std::sort(functions.begin(), functions.end(),
+                [](const FunctionExtent& a, const FunctionExtent& b) { return a.first_line < b.first_line; });
+    report_.coverage.changed = reports::ChangedSince{settings_.changed_since, changed_in_reach(*changes)};
+  }
   for (const std::string& file : plan_.not_sources)
     report_.coverage.not_checked.push_back(shown(file) + ": neither C, C++ nor CUDA");
   for (const auto& [name, count] : regions_)

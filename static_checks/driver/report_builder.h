@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/model/report.h"
@@ -25,6 +26,7 @@ class ReportBuilder {
   // Keeps what the report and the second phase need of the reply; the rest may go.
   void add_unit(const UnitCommand& command, Reply reply);
   void add_links(const LinkResult& links);
+  void add_reach(RegionReach reach) { reach_ = std::move(reach); }
 
   const std::vector<UnitSummary>& summaries() const { return summaries_; }
 
@@ -38,6 +40,8 @@ class ReportBuilder {
   void add_reason(const std::string& text, const std::string& remedy);
   std::string shown(const std::string& path) const;
   bool concerns(const Finding& finding, const Changes& changes) const;
+  // The changed files with changed lines that a region may reach, as the report shows them.
+  std::vector<std::string> changed_in_reach(const Changes& changes) const;
   // Whether the region is opened for callers in other units, at whose calls it is counted.
   bool is_its_callers(const std::string& region) const;
   std::vector<reports::SourceLine> lines_around(const Place& place);
@@ -51,6 +55,8 @@ class ReportBuilder {
   std::map<std::string, size_t> seen_;  // a finding in a header comes once for each unit
   std::vector<UnitSummary> summaries_;
   std::set<std::string> user_files_, parsed_files_, failed_files_;
+  std::map<std::string, std::set<std::string>> read_by_;  // user's file -> main files of the units
+  RegionReach reach_;
   std::map<std::string, std::vector<FunctionExtent>> functions_;
   std::map<std::string, std::vector<std::string>> lines_;
   std::map<std::string, uint64_t> regions_;

@@ -117,6 +117,30 @@ void fields(A& archive, PatternSummary& v) {
   archive(v.place, v.instantiated, v.findings, v.open, v.exits);
 }
 
+// Who calls whom, of all functions with a body here and of the virtual methods that they override: what the
+// second phase asks to know which functions regions reach, silent ones and internal ones included.
+struct CallGraph {
+  struct Node {
+    std::string usr;
+    uint32_t file = 0;  // CallGraph::files
+    int line = 0;       // 0: no body here
+    bool internal = false;
+    bool in_region = false;           // a region of this unit holds code of it, or a call to it
+    std::vector<uint32_t> calls;      // indices of nodes
+    std::vector<std::string> leaves;  // USRs of what has no body here
+  };
+  std::vector<std::string> files;
+  std::vector<Node> nodes;
+};
+template <class A>
+void fields(A& archive, CallGraph::Node& v) {
+  archive(v.usr, v.file, v.line, v.internal, v.in_region, v.calls, v.leaves);
+}
+template <class A>
+void fields(A& archive, CallGraph& v) {
+  archive(v.files, v.nodes);
+}
+
 struct UnitSummary {
   std::string main_file;
   std::vector<FunctionSummary> functions;
@@ -125,10 +149,11 @@ struct UnitSummary {
   std::vector<CaptureEdge> edges;
   std::vector<PatternSummary> patterns;
   std::vector<std::string> outside;  // USRs of functions that are called here and have no body here
+  CallGraph graph;
 };
 template <class A>
 void fields(A& archive, UnitSummary& v) {
-  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside);
+  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside, v.graph);
 }
 
 }  // namespace capgate::lint

@@ -132,5 +132,61 @@ TEST(Link, InternalFunctionsOfAnotherUnitAreNotTheOnesCalled) {
   EXPECT_TRUE(link_units({decode_unit(), layer, debug_unit()}).findings.empty());
 }
 
+CallGraph::Node node(const char* usr, int line, std::vector<uint32_t> calls = {},
+                     std::vector<std::string> leaves = {}) {
+  CallGraph::Node n;
+  n.usr = usr;
+  n.line = line;
+  n.calls = std::move(calls);
+  n.leaves = std::move(leaves);
+  return n;
+}
+
+std::vector<std::pair<std::string, int>> lines(const RegionReach& reach) {
+  std::vector<std::pair<std::string, int>> all;
+  for (const Place& place : reach.functions) all.emplace_back(place.file, place.line);
+  return all;
+}
+
+// Every function that a region may come to, silent ones and those without linkage included, and no other.
+TEST(Reach, FollowsCallsOutOfTheUnitAndInsideTheOthers) {
+  UnitSummary decode;
+  decode.main_file = "decode.cu";
+  decode.graph.files = {"decode.cu"};
+  decode.graph.nodes = {node("step", 4, {}, {"attention"}), node("load", 9, {}, {"read"})};
+  decode.graph.nodes[0].in_region = true;
+  UnitSummary layer;
+  layer.main_file = "layer.cu";
+  layer.graph.files = {"layer.cu", "layer.h"};
+  layer.graph.nodes = {node("attention", 10, {1}), node("half", 3), node("read", 20, {1, 3}),
+                       node("half", 30)};
+  layer.graph.nodes[1].internal = layer.graph.nodes[3].internal = true;
+  layer.graph.nodes[1].file = 1;
+  UnitSummary other;
+  other.main_file = "other.cu";
+  other.graph.files = {"other.cu"};
+  other.graph.nodes = {node("half", 7)};  // of the same name, without linkage there
+  const RegionReach reach = reach_of_regions({other, layer, decode});
+  EXPECT_EQ(lines(reach),
+            (std::vector<std::pair<std::string, int>>{{"decode.cu", 4}, {"layer.cu", 10}, {"layer.h", 3}}));
+  EXPECT_EQ(reach.in_units, (std::set<std::string>{"decode.cu", "layer.cu"}));
+}
+
+// A virtual method has its overriders in other units; one without a body here is no place of its own.
+TEST(Reach, FollowsAVirtualMethodToItsOverriders) {
+  UnitSummary decode;
+  decode.main_file = "decode.cu";
+  decode.graph.files = {"decode.cu"};
+  decode.graph.nodes = {node("step", 4, {}, {"Layer::run"})};
+  decode.graph.nodes[0].in_region = true;
+  UnitSummary far;
+  far.main_file = "far.cu";
+  far.graph.files = {"far.cu"};
+  far.graph.nodes = {node("Layer::run", 0, {1}), node("Far::run", 6, {0}), node("unused", 8)};
+  EXPECT_EQ(lines(reach_of_regions({decode, far})),
+            (std::vector<std::pair<std::string, int>>{{"decode.cu", 4}, {"far.cu", 6}}));
+  EXPECT_TRUE(reach_of_regions({far}).functions.empty());
+}
+
 }  // namespace
 }  // namespace capgate::lint

@@ -18,7 +18,7 @@ TEST(Changes, ReadsHunks) {
       "@@ -10,2 +11,0 @@\n-x\n-y\n--- b c.cu\t\n+++ b c.cu\t\n@@ -0,0 +1,3 @@\n+a\n+b\n+c\n"
       "--- gone.cu\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n",
       "/repo");
-  EXPECT_EQ(changes.files(), 2U);
+  EXPECT_EQ(changes.lines().size(), 2U);
   EXPECT_TRUE(changes.touches("/repo/a.cu", 3, 3));
   EXPECT_TRUE(changes.touches("/repo/a.cu", 4, 4));
   EXPECT_FALSE(changes.touches("/repo/a.cu", 5, 10));

@@ -41,7 +41,7 @@ class Command : public testing::Test {
       "[[clang::annotate(\"capgate::region\")]] void step(int n) { if (n > 0) ++n; }\n";
   const std::string faulty_ =
       "typedef int cudaError_t;\nextern \"C\" cudaError_t cudaDeviceSynchronize();\n"
-      "[[clang::annotate(\"capgate::region\")]] void step() {\n  cudaDeviceSynchronize();\n}\n";
+      "[[clang::annotate(\"capgate::region\")]] void faulty() {\n  cudaDeviceSynchronize();\n}\n";
 };
 
 TEST_F(Command, WithoutADatabaseItIsOneSentence) {
@@ -153,7 +153,7 @@ TEST_F(Command, WhatWasNotParsedIsInconclusive) {
 
 TEST_F(Command, OptionsBehindTwoDashesReplaceADatabase) {
   w.write("inc/x.h", faulty_);
-  w.write("a.cpp", "#ifdef ON\n#include <x.h>\n#endif\n");
+  w.write("a.cpp", "#ifdef ON\n#include <x.h>\n#endif\n" + clean_);
   EXPECT_EQ(run("a.cpp -- -Iinc -DON").exit_code, 1);
   EXPECT_EQ(run("a.cpp -- -Iinc").exit_code, 0);
   EXPECT_EQ(run("-- -Iinc").exit_code, 2);
@@ -247,22 +247,131 @@ TEST_F(Command, ARegionThatIsOpenedForCallersIsCountedAtTheirCalls) {
   EXPECT_NE(both.out.find("3 captured regions"), std::string::npos) << both.out;
 }
 
-// A pass over sources without a step must not be taken for a step that passed.
-TEST_F(Command, SourcesWithoutAStepPassAndAreToldApart) {
-  const std::string told = "none of these sources captures or marks a step, so nothing was judged";
+// Linting nothing is no pass: a wrapper that was renamed must not leave a check behind that is green for
+// ever.
+TEST_F(Command, SourcesWithoutARegionAreInconclusive) {
+  const std::string told = "nothing that was linted contains a region";
   w.write("a.cpp", "void step(int n) { if (n > 0) ++n; }\n");
-  const Outcome none = run("--out report.json a.cpp --");
-  EXPECT_EQ(none.exit_code, 0);
-  EXPECT_NE(none.out.find(told), std::string::npos) << none.out;
-  const std::string line = "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' show report.json > out.txt";
-  EXPECT_EQ(system(line.c_str()), 0);
-  EXPECT_NE(read_file(w.path("out.txt"))->find("checked: 1 file parsed, no captured step in it\n"),
-            std::string::npos);
-  EXPECT_EQ(run("--whole-file a.cpp --").out.find(told), std::string::npos);
+  for (const char* words : {"--out report.json a.cpp --", "--whole-file a.cpp --"}) {
+    const Outcome none = run(words);
+    EXPECT_EQ(none.exit_code, 2) << words;
+    EXPECT_NE(none.out.find("not proven: " + told), std::string::npos) << none.out;
+    EXPECT_NE(none.out.find("to do: capgate lint -p BUILD"), std::string::npos) << none.out;
+  }
+  const std::string line = "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' gate report.json > out.txt";
+  EXPECT_EQ(WEXITSTATUS(system(line.c_str())), 2);
+  EXPECT_EQ(read_file(w.path("out.txt"))->find("gate: inconclusive - " + told), 0U);
   w.write("b.cpp", clean_);
-  EXPECT_EQ(run("a.cpp b.cpp --").out.find(told), std::string::npos);
+  EXPECT_EQ(run("a.cpp b.cpp --").exit_code, 0);
+  // What was not parsed may hold it.
   w.write("c.cpp", "#include \"none.h\"\n");
   EXPECT_EQ(run("c.cpp --").out.find(told), std::string::npos);
+  // A fault is one wherever it is.
+  w.write("faulty.cpp", faulty_);
+  EXPECT_EQ(run("a.cpp faulty.cpp --").exit_code, 1);
+}
+
+TEST_F(Command, APythonFileIsToldWhatToDo) {
+  w.write("serve.py", "step()\n");
+  w.write("a.cpp", clean_);
+  w.database({{"a.cpp", "g++"}});
+  for (const char* words : {"serve.py", "a.cpp serve.py", "serve.py --"}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_EQ(outcome.err.find("capgate: serve.py: capgate lint reads C, C++ and CUDA"), 0U) << outcome.err;
+    EXPECT_NE(outcome.err.find("capgate audit --region 'STEP*' -- python3 serve.py"), std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(lines(outcome.err), 1U) << outcome.err;
+  }
+  EXPECT_EQ(run(".").exit_code, 0) << "a folder may hold both";
+}
+
+// --changed-since: a pass says whether anything that changed was there to be judged.
+class ChangedSince : public Command {
+ protected:
+  void git(const std::string& words) {
+    const std::string line = "cd '" + w.folder() +
+                             "' && git -c user.name=t -c user.email=t@t -c init.defaultBranch=main " + words +
+                             " > git.txt 2>&1";
+    ASSERT_EQ(system(line.c_str()), 0) << words << *read_file(w.path("git.txt"));
+  }
+  void SetUp() override {
+    w.write("layer.h", "struct Layer { int width; void run(int n); };\nint tidy(int n);\n");
+    w.write("layer.cpp",
+            "#include \"layer.h\"\n"
+            "static int half(int n) {\n  return n / 2;\n}\n"
+            "void Layer::run(int n) {\n  width = half(n);\n}\n"
+            "int tidy(int n) {\n  return n + 1;\n}\n");
+    w.write("decode.cpp",
+            "#include \"layer.h\"\n"
+            "[[clang::annotate(\"capgate::region\")]] void step(Layer& layer, int n) {\n  layer.run(n);\n}\n"
+            "int load(int n) {\n  return tidy(n);\n}\n");
+    w.write("other.cpp", "int alone(int n) {\n  return n;\n}\n");
+    w.write("notes.txt", "one\n");
+    w.write(".gitignore", "*.txt\n!notes.txt\n*.json\n.cache\n");
+    w.database({{"decode.cpp", "g++"}, {"layer.cpp", "g++"}, {"other.cpp", "g++"}});
+    git("init -q .");
+    git("add -A");
+    git("commit -q -m first");
+  }
+  void replace(const std::string& file, const std::string& from, const std::string& to) {
+    std::string text = *read_file(w.path(file));
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    w.write(file, text.replace(at, from.size(), to));
+  }
+  // The pass's own line.
+  std::string passed(const std::string& words = "") {
+    const Outcome outcome = run("--changed-since HEAD --out report.json " + words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    const std::string line =
+        "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' show report.json > shown.txt";
+    EXPECT_EQ(system(line.c_str()), 0);
+    const std::string text = *read_file(w.path("shown.txt"));
+    return text.substr(0, text.find('\n'));
+  }
+  const std::string nothing_ = "nothing in them that differs from HEAD is in a region's reach";
+  const std::string judged_ = "judged where they differ from HEAD";
+};
+
+TEST_F(ChangedSince, NothingInARegionsReachIsAPassThatSaysSo) {
+  EXPECT_NE(passed().find(nothing_), std::string::npos) << passed();
+  w.write("notes.txt", "two\n");
+  EXPECT_NE(passed().find(nothing_), std::string::npos);
+  replace("other.cpp", "return n;", "return n + 2;");  // in a source that holds no code of a region
+  EXPECT_NE(passed().find(nothing_), std::string::npos);
+  replace("decode.cpp", "return tidy(n);", "return tidy(n) + 2;");  // beside the region
+  EXPECT_NE(passed().find(nothing_), std::string::npos);
+  replace("layer.cpp", "return n + 1;", "return n + 2;");  // which only that calls
+  EXPECT_NE(passed().find(nothing_), std::string::npos) << *read_file(w.path("report.json"));
+  // Lint itself tells it, too.
+  EXPECT_NE(run("--changed-since HEAD").out.find(nothing_), std::string::npos);
+}
+
+TEST_F(ChangedSince, AChangeInReachIsJudged) {
+  replace("layer.cpp", "return n / 2;",
+          "return n / 3;");  // two calls away, in another source, of no note by itself
+  EXPECT_NE(passed().find(judged_), std::string::npos) << passed();
+  EXPECT_NE(read_file(w.path("report.json"))->find("\"in_reach\": [\"layer.cpp\"]"), std::string::npos)
+      << *read_file(w.path("report.json"));
+}
+
+TEST_F(ChangedSince, AChangeOutsideOfFunctionsMayBearOnAny) {
+  replace("layer.h", "int width;", "long width;");
+  EXPECT_NE(passed().find(judged_), std::string::npos);
+}
+
+TEST_F(ChangedSince, ANewFaultFails) {
+  replace("layer.cpp", "static int half", "extern \"C\" int cudaDeviceSynchronize();\nstatic int half");
+  replace("layer.cpp", "return n / 2;", "cudaDeviceSynchronize();\n  return n / 2;");
+  EXPECT_EQ(run("--changed-since HEAD").exit_code, 1);
+}
+
+TEST_F(ChangedSince, ARegionThatIsGoneIsNoPass) {
+  replace("decode.cpp", "[[clang::annotate(\"capgate::region\")]] ", "");
+  const Outcome outcome = run("--changed-since HEAD");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+  EXPECT_NE(outcome.out.find("nothing that was linted contains a region"), std::string::npos) << outcome.out;
 }
 
 // A header's region is one region, however many units hold it, and the report names what was linted.
@@ -279,13 +388,14 @@ TEST_F(Command, ShowTellsWhatWasLinted) {
   };
   const auto begins = [&](const std::string& words, const std::string& subject) {
     const std::string text = shown(words);
-    EXPECT_EQ(text.substr(0, text.find('\n')),
-              "PASS: no error - no source line keeps the step from being captured: " + subject);
+    EXPECT_EQ(
+        text.substr(0, text.find('\n')),
+        "PASS (source only): 3 files parsed with 1 region, nothing that a capture refuses or leaves out - " +
+            subject);
     return text;
   };
   const std::string all = begins("-p .", "the sources of .");
   EXPECT_NE(all.find("3 files parsed, 1 region in the source\n"), std::string::npos) << all;
-  begins("-p . a.cpp", "a.cpp");
   begins("-p . a.cpp b.cpp c.cpp", "a.cpp, b.cpp and 1 more");
   begins("-p compile_commands.json", "the sources of compile_commands.json");
 }

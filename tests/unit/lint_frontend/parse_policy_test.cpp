@@ -1,6 +1,7 @@
 // Parse trouble is judged by where it is, and never reads as clean.
 #include <gtest/gtest.h>
 
+#include "reports/model/claims.h"
 #include "workspace.h"
 
 namespace capgate::lint {
@@ -34,8 +35,9 @@ TEST(ParsePolicy, AnErrorInAHostFunctionCountsOnlyWhereARegionReaches) {
   const auto outside =
       lint_text("a.cpp", kRegion + "void step() {}\nint other() { return no_such_thing; }\n");
   EXPECT_EQ(outside.verdict, Verdict::pass) << test::all_reasons(outside);
-  ASSERT_EQ(outside.coverage.not_checked.size(), 1U);  // said all the same
-  EXPECT_NE(outside.coverage.not_checked[0].find("other"), std::string::npos);
+  const auto gaps = reports::particular_gaps(outside);
+  ASSERT_EQ(gaps.size(), 1U);  // said all the same
+  EXPECT_NE(gaps[0].find("other"), std::string::npos);
   const auto inside = lint_text("a.cpp", kRegion + "int step() { return no_such_thing; }\n");
   EXPECT_EQ(inside.verdict, Verdict::inconclusive);
   EXPECT_TRUE(test::has_reason(inside, {"a.cpp:1", "step", "not analysed", "no_such_thing"}))
@@ -109,7 +111,7 @@ TEST(ParsePolicy, DeviceCodeIsNotJudged) {
       "__device__ strange_t device_table[4];\n" +
       kRegion + "void step(int* p) { kernel<<<1, 1>>>(p); }\n");
   EXPECT_EQ(report.verdict, Verdict::pass) << test::all_reasons(report);
-  EXPECT_TRUE(report.coverage.not_checked.empty());
+  EXPECT_TRUE(reports::particular_gaps(report).empty());
 }
 
 TEST(ParsePolicy, HostDeviceCodeIsHostCode) {
@@ -143,10 +145,10 @@ TEST(ParsePolicy, TheShimGivesWhatNvccGives) {
       "  size_t s = min((size_t)4, 5ul); assert(s); return m + (int)clock() + isnan(f) + "
       "__CUDACC_VER_MAJOR__; }\n"
       "template <class T> __global__ void k(T* p) { __stcs(p, __ldcg(p + 1)); }\n"
-      "void launch(float* p) { k<<<1, 1>>>(p); }\n");
+      "[[clang::annotate(\"capgate::region\")]] void launch(float* p) { k<<<1, 1>>>(p); }\n");
   EXPECT_EQ(report.verdict, Verdict::pass) << test::all_reasons(report);
-  EXPECT_TRUE(report.coverage.not_checked.empty())
-      << (report.coverage.not_checked.empty() ? "" : report.coverage.not_checked[0]);
+  const auto gaps = reports::particular_gaps(report);
+  EXPECT_TRUE(gaps.empty()) << (gaps.empty() ? "" : gaps[0]);
 }
 
 TEST(ParsePolicy, BracesInALaunchAreNvccsBusiness) {
@@ -163,7 +165,7 @@ TEST(ParsePolicy, BracesInALaunchAreNvccsBusiness) {
   settings.cache_dir = w.path("cache");
   const auto first = test::lint(settings);
   EXPECT_EQ(first.report.verdict, Verdict::pass) << test::all_reasons(first.report);
-  EXPECT_TRUE(first.report.coverage.not_checked.empty());
+  EXPECT_TRUE(reports::particular_gaps(first.report).empty());
   // What was read is what lies on disk: the text that was parsed in its place is nobody's change.
   EXPECT_EQ(test::lint(settings).figures.cached, 1U);
   const auto wrong =
@@ -174,14 +176,15 @@ TEST(ParsePolicy, BracesInALaunchAreNvccsBusiness) {
 TEST(ParsePolicy, ArchitecturesThatClangDoesNotKnow) {
   for (const char* arch :
        {"-arch=sm_120", "-gencode arch=compute_100a,code=sm_100a", "-arch=native", "-arch=all-major"}) {
-    const auto report = lint_text("a.cu", "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n",
-                                  std::string("/usr/local/cuda/bin/nvcc ") + arch);
+    const auto report =
+        lint_text("a.cu", "__global__ void k() {}\n" + kRegion + "void f() { k<<<1, 1>>>(); }\n",
+                  std::string("/usr/local/cuda/bin/nvcc ") + arch);
     EXPECT_EQ(report.verdict, Verdict::pass) << arch << '\n' << test::all_reasons(report);
   }
 }
 
 TEST(ParsePolicy, AProcessorThatClangDoesNotKnow) {
-  const auto report = lint_text("a.cpp", "int x;\n", "g++ -march=no-such-processor");
+  const auto report = lint_text("a.cpp", kRegion + "void step() {}\n", "g++ -march=no-such-processor");
   EXPECT_EQ(report.verdict, Verdict::pass) << test::all_reasons(report);
 }
 

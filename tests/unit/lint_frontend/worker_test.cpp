@@ -102,7 +102,7 @@ TEST(Worker, PathologicalDepthIsNeverAPassByCrash) {
   Workspace w;
   std::string sum = "int f(int x) { return x";
   for (int i = 0; i < 200'000; ++i) sum += "+x";
-  w.write("deep.cpp", sum + "; }\n");
+  w.write("deep.cpp", sum + "; }\n[[clang::annotate(\"capgate::region\")]] void step() {}\n");
   w.database({{"deep.cpp", "g++"}});
   const auto report = test::lint(w.settings()).report;
   if (report.verdict == Verdict::pass)

@@ -14,6 +14,7 @@ SOURCES = {".h", ".c", ".cpp", ".cu", ".cuh", ".inc"}
 KNOWN_CYCLES = [
     {"reports/catalogue", "reports/model", "reports/settings", "reports/suppressions"},
     {"engine/model", "engine/reference"},
+    {"static_checks/cache", "static_checks/worker"},
     {"static_checks/dataflow", "static_checks/rules"},
 ]
 

@@ -4,6 +4,7 @@
 
 #include "base/exit_code.h"
 #include "golden.h"
+#include "reports/model/merge.h"
 #include "reports/terminal/gate_lines.h"
 #include "sample.h"
 
@@ -17,7 +18,11 @@ using testing::violation;
 GateDecision decided(Report report, const Report* baseline, Severity fail_on = Severity::error) {
   BaselineComparison comparison;
   if (baseline) comparison = compare_with_baseline(report, *baseline);
-  return decide(report, fail_on, comparison, baseline ? "old.json" : "", {});
+  GateOptions gate;
+  gate.fail_on = fail_on;
+  gate.report_name = "gate.json";
+  gate.baseline_name = baseline ? "old.json" : "";
+  return decide(report, gate, comparison, {});
 }
 
 Report with(std::vector<Violation> faults) {
@@ -73,6 +78,62 @@ TEST(GateCommand, FailsOnWarningsWhenAsked) {
   inconclusive.reasons = {{"why", "how"}};
   finish(inconclusive);
   EXPECT_EQ(decided(inconclusive, nullptr, Severity::warning).exit_code, kExitInconclusive);
+}
+
+Report eager_step() {
+  Report report = clean_run();
+  report.captures.clear();
+  report.subject.buckets.clear();
+  report.coverage.kind = "eager";
+  report.coverage.captures_completed = report.coverage.replays = 0;
+  report.coverage.regions = {{"decode", "nvtx", 6}};
+  finish(report);
+  return report;
+}
+
+// That an eager step holds nothing that a capture refuses is no graph.
+TEST(GateCommand, EagerEvidenceAloneOpensOnlyWhereItIsAllowedTo) {
+  GateOptions gate;
+  gate.report_name = "audit.json";
+  const Report report = eager_step();
+  ASSERT_EQ(report.verdict, Verdict::pass);
+  const GateDecision closed = decide(report, gate, {}, {});
+  EXPECT_EQ(closed.exit_code, kExitInconclusive);
+  EXPECT_NE(closed.text.find("gate: inconclusive - no graph was captured"), std::string::npos) << closed.text;
+  EXPECT_NE(closed.text.find("capgate gate --allow-eager audit.json\n"), std::string::npos) << closed.text;
+  gate.allow_eager = true;
+  const GateDecision open = decide(report, gate, {}, {});
+  EXPECT_EQ(open.exit_code, kExitPass);
+  EXPECT_NE(open.text.find("gate: pass (eager step only)"), std::string::npos) << open.text;
+  EXPECT_NE(open.text.find("not proved: that the step captures"), std::string::npos) << open.text;
+  // Beside a baseline, too; and a fault stays one.
+  gate.allow_eager = false;
+  Report now = report;
+  const BaselineComparison comparison = compare_with_baseline(now, report);
+  gate.baseline_name = "old.json";
+  EXPECT_EQ(decide(now, gate, comparison, {}).exit_code, kExitInconclusive);
+  gate.baseline_name.clear();
+  gate.allow_eager = true;
+  Report faulty = report;
+  faulty.violations = {violation("host-sync", "a.cpp", 12, "f", "c")};
+  finish(faulty);
+  EXPECT_EQ(decide(faulty, gate, {}, {}).exit_code, kExitFail);
+  // With sources beside it, there still is no graph.
+  gate.allow_eager = false;
+  const auto merged = merge({{report, "r", "1"}, {testing::clean_sources(), "s", "2"}}, "0.1.0");
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(decide(*merged, gate, {}, {}).exit_code, kExitInconclusive);
+}
+
+TEST(GateCommand, TellsTheFixOfWhatDecides) {
+  const std::string text = decided(failed_run(), nullptr).text;
+  size_t told = 0;
+  for (const Violation& fault : failed_run().violations) {
+    if (fault.severity != Severity::error) continue;
+    EXPECT_NE(text.find("\n    fix: " + fault.hint + "\n"), std::string::npos) << text;
+    ++told;
+  }
+  EXPECT_EQ(told, 2u);
 }
 
 TEST(GateCommand, SaysWhatDecided) {

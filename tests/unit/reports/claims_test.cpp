@@ -26,13 +26,6 @@ Report eager_step() {
   return report;
 }
 
-Report sources_with_a_region() {
-  Report report = clean_sources();
-  report.coverage.regions = {{"capture at decode.cu:12", "lint", 1}};
-  finish(report);
-  return report;
-}
-
 bool has(const std::vector<std::string>& list, const std::string& entry) {
   return std::find(list.begin(), list.end(), entry) != list.end();
 }
@@ -91,10 +84,10 @@ TEST(Claims, AnEagerStepProvesNoGraph) {
 }
 
 TEST(Claims, SourcesProveNoRun) {
-  const Claim claim = what_was_proved(sources_with_a_region());
+  const Claim claim = what_was_proved(clean_sources());
   EXPECT_EQ(claim.scope, "source only");
   EXPECT_EQ(claim.text, "31 files parsed with 1 region, nothing that a capture refuses or leaves out");
-  EXPECT_EQ(what_was_not_proved(sources_with_a_region()).text, "that the step captures: nothing was run");
+  EXPECT_EQ(what_was_not_proved(clean_sources()).text, "that the step captures: nothing was run");
 }
 
 TEST(Claims, BothTogetherAreSaidToBeBoth) {
@@ -131,10 +124,45 @@ TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
   EXPECT_TRUE(has(eager, "memory: whether what a graph refers to lives as long as the graph"));
   EXPECT_TRUE(has(eager, "batch sizes, shapes and branches that the run did not take"));
   EXPECT_FALSE(has(eager, "replays: their results were compared with no eager step"));
-  const auto lint = never_looked_at(sources_with_a_region());
+  const auto lint = never_looked_at(clean_sources());
   EXPECT_TRUE(has(lint, "a run: nothing was captured, launched or measured"));
   EXPECT_FALSE(has(lint, "batch sizes, shapes and branches that the run did not take"));
   EXPECT_FALSE(has(lint, "sources: capgate lint read none"));
+}
+
+TEST(Claims, FinishListsWhatNobodyLookedAt) {
+  EXPECT_EQ(clean_run().coverage.not_checked, never_looked_at(clean_run()));
+  Report report = eager_step();
+  report.coverage.not_checked = {"Python lines: no CPython"};
+  finish(report);
+  finish(report);
+  ASSERT_GT(report.coverage.not_checked.size(), 1u);
+  EXPECT_EQ(report.coverage.not_checked[0], "Python lines: no CPython");
+  EXPECT_EQ(report.coverage.not_checked.size(), 1 + never_looked_at(report).size());
+}
+
+// What one kind of evidence does not look at, the other may have.
+TEST(Claims, AMergedReportListsWhatNeitherLookedAt) {
+  const auto report = merge({{clean_run(), "r", "1"}, {clean_sources(), "s", "2"}}, "0.1.0");
+  ASSERT_TRUE(report.ok());
+  const auto& gaps = report->coverage.not_checked;
+  EXPECT_TRUE(has(gaps, "replays: their results were compared with no eager step"));
+  for (const char* answered :
+       {"sources: capgate lint read none", "a run: nothing was captured, launched or measured"})
+    EXPECT_FALSE(has(gaps, answered)) << answered;
+}
+
+TEST(Claims, ALintOfWhatChangedSaysHowMuchThatIs) {
+  Report report = clean_sources();
+  report.coverage.changed = ChangedSince{"main", {}};
+  EXPECT_EQ(what_was_proved(report).text,
+            "31 files parsed with 1 region, nothing in them that differs from main is in a region's reach");
+  EXPECT_TRUE(has(never_looked_at(report), "faults on lines that are as in main"));
+  report.coverage.changed->in_reach = {"model/decode.cpp"};
+  EXPECT_EQ(
+      what_was_proved(report).text,
+      "31 files parsed with 1 region, judged where they differ from main, nothing that a capture refuses or "
+      "leaves out");
 }
 
 TEST(Claims, ParticularGapsAreThoseOfThisReport) {

@@ -43,12 +43,42 @@ class Commands(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("run: how", out)
 
+    def test_gate_opens_on_eager_evidence_only_when_asked(self):
+        report = GOLDEN / "old/eager_region.healthy.json"
+        code, out, _ = run("gate", report)
+        self.assertEqual(code, 2)
+        self.assertIn(f"capgate gate --allow-eager {report}", out)
+        code, out, _ = run("gate", report, "--allow-eager")
+        self.assertEqual(code, 0)
+        self.assertIn("gate: pass (eager step only)", out)
+
+    def test_gate_tells_what_the_report_covers(self):
+        code, out, _ = run("gate", GOLDEN / "merged_clean.json")
+        self.assertEqual(code, 0)
+        for part in ("decode (build 3f2a91c04b77", "2 graphs captured, 160 launches; buckets bs=1, bs=8",
+                     "31 files parsed, 1 region: capture at model/decode.cpp:110"):  # fmt: skip
+            self.assertIn(part, out)
+
+    def test_merge_refuses_a_lint_of_another_program(self):
+        lint = json.loads((GOLDEN / "clean_sources.json").read_text(encoding="utf-8"))
+        lint["coverage"]["sources_read"] = ["tools/convert.cpp"]
+        path, target = self.here / "lint.json", self.here / "m.json"
+        path.write_text(json.dumps(lint), encoding="utf-8")
+        self.expect_sentence(
+            run("merge", GOLDEN / "clean_run.json", path, "--out", target), "lint read 1 source, such as tools/convert.cpp"
+        )
+        self.assertFalse(target.exists())
+
     def test_gate_fails_on_warnings_only_when_asked(self):
         report = json.loads((GOLDEN / "failed_run.json").read_text(encoding="utf-8"))
         for fault in report["violations"]:
             fault["severity"] = "warning"
         report["verdict"] = "pass"
-        report["summary"] |= {"errors": 0, "warnings": report["summary"]["errors"] + report["summary"]["warnings"] + report["summary"]["notes"], "notes": 0}
+        report["summary"] |= {
+            "errors": 0,
+            "warnings": report["summary"]["errors"] + report["summary"]["warnings"] + report["summary"]["notes"],
+            "notes": 0,
+        }
         path = self.here / "warned.json"
         path.write_text(json.dumps(report), encoding="utf-8")
         before = path.read_bytes()
@@ -73,8 +103,12 @@ class Commands(unittest.TestCase):
 
     def test_bad_input_is_one_sentence_and_2(self):
         nothing = self.here / "nothing.json"
-        for command in (["gate", nothing], ["show", nothing], ["merge", nothing],
-                        ["gate", GOLDEN / "clean_run.json", "--baseline", nothing]):
+        for command in (
+            ["gate", nothing],
+            ["show", nothing],
+            ["merge", nothing],
+            ["gate", GOLDEN / "clean_run.json", "--baseline", nothing],
+        ):
             self.expect_sentence(run(*command), "nothing.json: cannot be read")
         for command in ("gate", "show", "merge"):  # opens, and cannot be read
             self.expect_sentence(run(command, "/proc/self/mem"), "/proc/self/mem: cannot be read: ")
@@ -99,23 +133,34 @@ class Commands(unittest.TestCase):
             (self.here / name).write_bytes(content)
         for name in [*hostile, "folder", "loop", "m\033[2Jissing", "folder/below/it"]:
             path = self.here / name
-            for command in (["show", path], ["gate", path], ["merge", GOLDEN / "clean_run.json", path],
-                            ["gate", GOLDEN / "clean_run.json", "--baseline", path], ["analyze", path]):
+            for command in (
+                ["show", path],
+                ["gate", path],
+                ["merge", GOLDEN / "clean_run.json", path],
+                ["gate", GOLDEN / "clean_run.json", "--baseline", path],
+                ["analyze", path],
+            ):
                 with self.subTest(command=command):
                     code, out, err = run(*command)
                     self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
                     self.assertTrue(err[:-1].isprintable(), ascii(err))
 
     def test_output_that_cannot_be_written_is_no_success(self):
-        for command in (["show", GOLDEN / "clean_run.json"], ["gate", GOLDEN / "clean_run.json"], ["rules"],
-                        ["explain", "host-sync"], ["merge", GOLDEN / "clean_run.json", GOLDEN / "clean_run.json"]):
+        for command in (
+            ["show", GOLDEN / "clean_run.json"],
+            ["gate", GOLDEN / "clean_run.json"],
+            ["rules"],
+            ["explain", "host-sync"],
+            ["merge", GOLDEN / "clean_run.json", GOLDEN / "clean_run.json"],
+        ):
             with self.subTest(command=command), open("/dev/full", "wb") as full:
                 done = subprocess.run([CAPGATE, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("standard output: cannot be written", done.stderr)
         with open("/dev/full", "wb") as full:  # a verdict stays what it is
-            self.assertEqual(subprocess.run([CAPGATE, "gate", str(GOLDEN / "failed_run.json")], stdout=full,
-                                            stderr=subprocess.DEVNULL).returncode, 1)
+            self.assertEqual(
+                subprocess.run([CAPGATE, "gate", str(GOLDEN / "failed_run.json")], stdout=full, stderr=subprocess.DEVNULL).returncode, 1
+            )
 
     def test_an_endless_file_is_not_read_to_the_end(self):
         with open("/dev/zero", "rb") as zero:
@@ -128,10 +173,13 @@ class Commands(unittest.TestCase):
         listener = socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
         listener.bind(str(self.here / "socket"))
-        for path, kind in ((fifo, "named pipe"), (self.here, "directory"), ("/dev/zero", "device"),
-                           (self.here / "socket", "socket")):
-            for command in (["show", path], ["gate", path], ["merge", GOLDEN / "clean_run.json", path],
-                            ["gate", GOLDEN / "clean_run.json", "--baseline", path]):
+        for path, kind in ((fifo, "named pipe"), (self.here, "directory"), ("/dev/zero", "device"), (self.here / "socket", "socket")):
+            for command in (
+                ["show", path],
+                ["gate", path],
+                ["merge", GOLDEN / "clean_run.json", path],
+                ["gate", GOLDEN / "clean_run.json", "--baseline", path],
+            ):
                 with self.subTest(command=command):
                     self.expect_sentence(run(*command), f"{path}: is a {kind}, not a file")
         self.assertEqual(run("analyze", fifo)[0], 2)
@@ -157,7 +205,14 @@ class Commands(unittest.TestCase):
         small.write_text(json.dumps(report), encoding="utf-8")
         size = len(json.dumps(fault, indent=1))
         report["violations"] = [dict(fault, id=f"{i:016x}", suppressed=None) for i in range((24 << 20) // size)]
-        report["summary"] = {"errors": 0, "warnings": 0, "notes": 0, "suppressed": 0, "by_rule": {}, fault["severity"] + "s": len(report["violations"])}
+        report["summary"] = {
+            "errors": 0,
+            "warnings": 0,
+            "notes": 0,
+            "suppressed": 0,
+            "by_rule": {},
+            fault["severity"] + "s": len(report["violations"]),
+        }
         large.write_text(json.dumps(report, indent=1), encoding="utf-8")
         added = self.peak_bytes("show", large) - self.peak_bytes("show", small)
         # The report once, whose texts are what the file mostly is; the text beside it takes as much again, JSON five times.

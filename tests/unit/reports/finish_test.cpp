@@ -186,6 +186,19 @@ TEST(Verdict, SilenceIsNoPass) {
   EXPECT_EQ(sources.verdict, Verdict::inconclusive);
 }
 
+TEST(Verdict, SourcesWithoutARegionProveNothing) {
+  Report report = clean_sources();
+  report.coverage.regions.clear();
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(report.reasons, std::vector<Reason>{no_region()});
+  // What a run marks is no region of the sources.
+  report.reasons.clear();
+  report.coverage.regions = {{"decode", "nvtx", 6}};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+}
+
 TEST(Verdict, AProgramThatEndedBadlyIsNoPass) {
   Report report = clean_run();
   report.run->exit_code = 7;

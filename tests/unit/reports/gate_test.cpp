@@ -197,6 +197,27 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
   EXPECT_TRUE(ask(report, engine(), eager).open());
 }
 
+// An engine may ask for less than a capture of every bucket; that a marked step ran eagerly is less than
+// that.
+TEST_F(Gate, RefusesEagerEvidenceAloneUnlessItIsAllowed) {
+  Report report = good();
+  report.captures.clear();
+  report.coverage.kind = "eager";
+  report.coverage.captures_completed = report.coverage.replays = 0;
+  report.coverage.regions = {{"decode", "nvtx", 6}};
+  finish(report);
+  ASSERT_EQ(report.verdict, reports::Verdict::pass);
+  expect_refusal(ask(report), Refusal::no_capture, "saw no completed capture");
+  Demands demands;
+  demands.completed_capture = false;
+  expect_refusal(ask(report, engine(), demands), Refusal::only_eager,
+                 "saw a marked step run eagerly, and no graph was captured");
+  demands.allow_eager = true;
+  EXPECT_TRUE(ask(report, engine(), demands).open());
+  demands.completed_capture = true;
+  EXPECT_EQ(ask(report, engine(), demands).refusal, Refusal::no_capture);
+}
+
 TEST_F(Gate, RefusesWithoutStaticEvidenceWhenAskedForIt) {
   const Report run = clean_run();
   expect_refusal(ask(run), Refusal::no_static_evidence, "run capgate lint");

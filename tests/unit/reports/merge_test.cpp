@@ -4,6 +4,8 @@
 
 #include "golden.h"
 #include "reports/model/json.h"
+#include "reports/model/merge_sources.h"
+#include "reports/model/verdict.h"
 #include "sample.h"
 
 namespace capgate::reports {
@@ -69,6 +71,21 @@ TEST(Merge, PairsAFaultSeenBothWays) {
   EXPECT_EQ(both.phase, Phase::capture);
 }
 
+TEST(Merge, KeepsTheFix) {
+  Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
+  Violation source = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", "static");
+  const auto hint = [&] {
+    const Report report =
+        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+    return report.violations.size() == 1 ? report.violations[0].hint : "";
+  };
+  EXPECT_FALSE(hint().empty());
+  source.hint = "drop the debug read";  // of this very place
+  EXPECT_EQ(hint(), "drop the debug read");
+  run.hint = "read the token after the launch";
+  EXPECT_EQ(hint(), "read the token after the launch");
+}
+
 // A run sees the allocation inside a library, the sources show the library's function.
 TEST(Merge, PairsACallThroughALibraryByWhatTheLineCalled) {
   Violation run = violation("device-alloc", "a.cpp", 12, "ns::f()", "cudaFree");
@@ -115,6 +132,100 @@ TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
             .violations.size(),
         2u)
         << other.rule;
+}
+
+Report ran_in(std::vector<std::string> sources) {
+  Report report = clean_run();
+  report.coverage.sources_run = std::move(sources);
+  finish(report);
+  return report;
+}
+
+std::string gap(const Report& report, const std::string& beginning) {
+  for (const std::string& entry : report.coverage.not_checked)
+    if (entry.starts_with(beginning)) return entry;
+  return "";
+}
+
+TEST(Merge, RefusesALintOfOtherSources) {
+  const auto refused = merge({input(ran_in({"serve/loop.cpp", "serve/loop.py"}), "audit.json", '1'),
+                              input(clean_sources(), "lint.json", '2')},
+                             "0.1.0");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(
+      refused.error(),
+      "cannot merge audit.json and lint.json: lint read 3 sources, such as include/decode.h, and none of "
+      "those that the audit's frames name, such as serve/loop.cpp; lint the sources of the audited program");
+  // Lints of two folders are one of both.
+  Report other = clean_sources();
+  other.coverage.sources_read = {"serve/loop.cpp"};
+  EXPECT_TRUE(merge({input(ran_in({"serve/loop.cpp"}), "a", '1'), input(clean_sources(), "l", '2'),
+                     input(other, "m", '3')},
+                    "0.1.0")
+                  .ok());
+}
+
+TEST(Merge, ReportsWhichSourcesWereNotLinted) {
+  const Report report =
+      merged({input(ran_in({"main.cpp", "model/decode.cpp", "model/moe.cu", "serve.py"}), "a", '1'),
+              input(clean_sources(), "l", '2')});
+  EXPECT_EQ(report.coverage.sources_not_read, (std::vector<std::string>{"model/moe.cu", "serve.py"}));
+  EXPECT_EQ(gap(report, "sources of the audited"),
+            "sources of the audited program that capgate lint did not read: model/moe.cu");
+  EXPECT_NE(gap(report, "the audited program's Python"), "");
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  // Another lint reads the rest, and what was said of the first is not said again.
+  Report rest = clean_sources();
+  rest.coverage.sources_read = {"model/moe.cu"};
+  const Report whole = merged({input(report, "m", '3'), input(rest, "r", '4')});
+  EXPECT_EQ(whole.coverage.sources_not_read, std::vector<std::string>{"serve.py"});
+  EXPECT_EQ(gap(whole, "sources of the audited"), "");
+}
+
+// A Python program, or one without debug information: nothing says whose sources were linted.
+TEST(Merge, ARunWithoutCSourcesIsMergedAndThatIsSaid) {
+  for (const auto& sources :
+       {std::vector<std::string>{"serve.py", "model/moe.py"}, std::vector<std::string>{}}) {
+    const Report report = merged({input(ran_in(sources), "a", '1'), input(clean_sources(), "l", '2')});
+    EXPECT_EQ(report.verdict, Verdict::pass);
+    EXPECT_NE(gap(report, "whether what capgate lint read is the audited program"), "");
+  }
+}
+
+TEST(Merge, AnOlderAuditsSourcesAreThoseOfItsFaults) {
+  Report old = failed_run();
+  old.coverage.sources_run.reset();
+  EXPECT_TRUE(merge({input(old, "a", '1'), input(clean_sources(), "l", '2')}, "0").ok());
+  Report other = clean_sources();
+  other.coverage.sources_read = {"serve/loop.cpp"};
+  EXPECT_FALSE(merge({input(old, "a", '1'), input(other, "l", '2')}, "0").ok());
+  other.coverage.sources_read.reset();
+  EXPECT_NE(
+      gap(merged({input(old, "a", '1'), input(other, "l", '2')}), "whether capgate lint read the audited"),
+      "");
+}
+
+TEST(Merge, KnowsAFileByWhatTwoTreesCallIt) {
+  EXPECT_TRUE(same_source("src/decode.cu", "src/decode.cu"));
+  EXPECT_TRUE(same_source("/builds/7/engine/src/decode.cu", "src/decode.cu"));
+  EXPECT_TRUE(same_source("engine/src/decode.cu", "src/decode.cu"));
+  EXPECT_TRUE(same_source("main.cpp", "/src/main.cpp"));
+  EXPECT_FALSE(same_source("main.cpp", "tools/main.cpp"));
+  EXPECT_FALSE(same_source("src/decode.cu", "src/xdecode.cu"));
+  EXPECT_FALSE(same_source("asrc/decode.cu", "src/decode.cu"));
+  EXPECT_FALSE(same_source("", "/src/main.cpp"));
+}
+
+TEST(Merge, ALintWithoutARegionIsOneWithAnotherThatHasOne) {
+  Report none = clean_sources();
+  none.coverage.regions.clear();
+  none.coverage.sources_read = {"main.cpp"};
+  finish(none);
+  ASSERT_EQ(none.verdict, Verdict::inconclusive);
+  EXPECT_EQ(merged({input(none, "n", '1'), input(clean_sources(), "l", '2')}).verdict, Verdict::pass);
+  const Report alone = merged({input(none, "n", '1'), input(clean_run(), "r", '2')});
+  EXPECT_EQ(alone.verdict, Verdict::inconclusive);
+  EXPECT_EQ(alone.reasons, std::vector<Reason>{no_region()});
 }
 
 TEST(Merge, KeepsApartWhatIsNotTheSame) {

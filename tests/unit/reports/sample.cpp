@@ -40,6 +40,7 @@ Report run() {
   report.coverage.kind = "capture";
   report.coverage.cupti = "attached";
   report.coverage.processes = {{4711, std::nullopt, "build/decode", true, 25313, 0}};
+  report.coverage.sources_run = {"main.cpp", "model/decode.cpp"};
   return report;
 }
 
@@ -81,6 +82,7 @@ Report failed_run() {
   Report report = run();
   report.coverage.captures_completed = 1;
   report.coverage.captures_failed = 1;
+  report.coverage.sources_run = {"main.cpp", "model/decode.cpp", "model/moe.py", "serve.py"};
   report.coverage.replays = 40;
   report.coverage.not_checked = {"captures of different layers are compared only within one bucket"};
   report.captures = {capture("c1", "bs=1", "completed", 40),
@@ -165,6 +167,8 @@ Report clean_sources() {
   report.coverage.kind = "source";
   report.coverage.files_parsed = 31;
   report.coverage.files_failed = 0;
+  report.coverage.regions = {{"capture at model/decode.cpp:110", "lint", 1}};
+  report.coverage.sources_read = {"include/decode.h", "main.cpp", "model/decode.cpp"};
   finish(report);
   return report;
 }

@@ -1,4 +1,4 @@
-#include "static_checks/worker/stamp.h"
+#include "static_checks/cache/stamp.h"
 
 #include <sodium.h>
 #include <sys/stat.h>

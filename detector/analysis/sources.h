@@ -1,0 +1,17 @@
+// Which of the user's files a run was seen in.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "detector/analysis/places.h"
+#include "detector/analysis/timeline.h"
+
+namespace capgate::analysis {
+
+// Adds the files that the user's frames name, of the calls that are judged: those in captures and marked
+// steps, and what begins a capture or launches a graph.
+void add_sources(const Timeline& timeline, Places& places, const reports::FrameSettings& frames,
+                 std::set<std::string>& sources);
+
+}  // namespace capgate::analysis

@@ -1,0 +1,117 @@
+#include "reports/model/merge_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "reports/settings/frames.h"
+
+namespace capgate::reports {
+namespace {
+
+using Sources = std::set<std::string>;
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// An older audit lists no sources: its faults' frames name some.
+void add_named(const Report& report, Sources& into) {
+  if (report.coverage.sources_run) {
+    into.insert(report.coverage.sources_run->begin(), report.coverage.sources_run->end());
+    return;
+  }
+  for (const Violation& violation : report.violations)
+    for (const Stack& stack : violation.stacks)
+      for (const Frame& frame : stack.frames)
+        if (!frame.file.empty() && is_user_frame(frame)) into.insert(frame.file);
+}
+
+bool ran(const Report& report) {
+  return !report.coverage.cupti.empty() || report.coverage.sources_run;
+}
+
+bool linted(const Report& report) {
+  return report.coverage.files_parsed.has_value();
+}
+
+// Paths by their last part, so that thousands are compared with thousands.
+class ByName {
+ public:
+  explicit ByName(const Sources& paths) {
+    for (const std::string& path : paths) paths_.emplace(base_name(path), &path);
+  }
+  bool has(const std::string& path) const {
+    const auto [first, last] = paths_.equal_range(base_name(path));
+    return std::any_of(first, last, [&](const auto& entry) { return same_source(*entry.second, path); });
+  }
+
+ private:
+  std::unordered_multimap<std::string_view, const std::string*> paths_;
+};
+
+void unite(std::optional<std::vector<std::string>>& into,
+           const std::optional<std::vector<std::string>>& from) {
+  if (!from) return;
+  Sources all(from->begin(), from->end());
+  if (into) all.insert(into->begin(), into->end());
+  into.emplace(all.begin(), all.end());
+}
+
+}  // namespace
+
+bool same_source(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const std::string& longer = a.size() > b.size() ? a : b;
+  const std::string& shorter = a.size() > b.size() ? b : a;
+  // A bare name says too little: every project has a main.cpp.
+  const bool told_apart = longer.starts_with('/') || shorter.find('/') != std::string::npos;
+  return told_apart && !shorter.empty() && longer.size() > shorter.size() && longer.ends_with(shorter) &&
+         longer[longer.size() - shorter.size() - 1] == '/';
+}
+
+bool is_python_source(const std::string& path) {
+  return path.ends_with(".py") || path.ends_with(".pyx") || path.starts_with('<');
+}
+
+Result<void> check_sources(const std::vector<MergeInput>& inputs) {
+  Sources named, read;
+  const MergeInput* audit = nullptr;
+  const MergeInput* lint = nullptr;
+  for (const MergeInput& input : inputs) {
+    if (ran(input.report)) {
+      audit = audit ? audit : &input;
+      add_named(input.report, named);
+    }
+    if (!linted(input.report)) continue;
+    if (!input.report.coverage.sources_read) return {};
+    lint = lint ? lint : &input;
+    read.insert(input.report.coverage.sources_read->begin(), input.report.coverage.sources_read->end());
+  }
+  std::erase_if(named, is_python_source);
+  if (!audit || !lint || audit == lint || named.empty() || read.empty()) return {};
+  const ByName known(read);
+  if (std::any_of(named.begin(), named.end(), [&](const std::string& path) { return known.has(path); }))
+    return {};
+  return Error{fmt::format(
+      "cannot merge {} and {}: lint read {} source{}, such as {}, and none of those that the audit's frames "
+      "name, "
+      "such as {}; lint the sources of the audited program",
+      audit->name, lint->name, read.size(), read.size() == 1 ? "" : "s", *read.begin(), *named.begin())};
+}
+
+void merge_sources(Coverage& into, const Coverage& from) {
+  unite(into.sources_run, from.sources_run);
+  unite(into.sources_read, from.sources_read);
+  if (!into.sources_run || !into.sources_read) return;
+  const Sources read(into.sources_read->begin(), into.sources_read->end());
+  const ByName known(read);
+  into.sources_not_read.emplace();
+  for (const std::string& path : *into.sources_run)
+    if (!known.has(path)) into.sources_not_read->push_back(path);
+}
+
+}  // namespace capgate::reports

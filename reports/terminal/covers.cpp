@@ -1,0 +1,79 @@
+// What a report covers, for whoever is about to let it decide.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/terminal/parts.h"
+
+namespace capgate::reports::terminal {
+namespace {
+
+constexpr size_t kNamed = 4;
+
+// "bs=1, bs=2 and 3 more"
+class Names {
+ public:
+  explicit Names(bool all) : all_(all) {}
+  void add(const std::string& name) {
+    if (++count_ <= kNamed || all_) text_ += (text_.empty() ? "" : ", ") + head_of(clean(name));
+  }
+  std::string text() const {
+    return all_ || count_ <= kNamed ? text_ : text_ + fmt::format(" and {} more", count_ - kNamed);
+  }
+  size_t count() const { return count_; }
+
+ private:
+  bool all_;
+  size_t count_ = 0;
+  std::string text_;
+};
+
+std::string of_captures(const Coverage& coverage, const Subject& subject, bool all) {
+  if (coverage.captures_completed == 0) return "";
+  std::string out = counted(coverage.captures_completed, "graph") + " captured, " +
+                    counted(coverage.replays, "launch", "launches");
+  Names buckets(all);
+  for (const std::string& bucket : subject.buckets) buckets.add(bucket);
+  return out + (buckets.count() ? "; buckets " + buckets.text() : "; no bucket is named");
+}
+
+std::string of_marked_steps(const Coverage& coverage, bool all) {
+  Names steps(all);
+  for (const RegionCoverage& region : coverage.regions)
+    if (region.source != "lint")
+      steps.add(fmt::format("\"{}\" {}", region.name, counted(region.occurrences, "time")));
+  return steps.count() ? "marked steps: " + steps.text() : "";
+}
+
+std::string of_sources(const Coverage& coverage, bool all) {
+  if (!coverage.files_parsed) return "";
+  Names regions(all);
+  for (const RegionCoverage& region : coverage.regions)
+    if (region.source == "lint") regions.add(region.name);
+  std::string out = counted(*coverage.files_parsed, "file") + " parsed";
+  if (coverage.files_failed.value_or(0)) out += fmt::format(", {} not", grouped(*coverage.files_failed));
+  out += ", " + counted(regions.count(), "region");
+  if (regions.count()) out += ": " + regions.text();
+  if (!coverage.changed) return out;
+  out += "; of what differs from " + clean(coverage.changed->revision);
+  return out + (coverage.changed->in_reach.empty()
+                    ? ", nothing is in a region's reach"
+                    : ", " + counted(coverage.changed->in_reach.size(), "file") + " in a region's reach");
+}
+
+}  // namespace
+
+std::string covers(const Report& report, bool all) {
+  const Coverage& coverage = report.coverage;
+  std::string out = "  covers  " + subject(report) + "\n";
+  bool something = false;
+  for (const std::string& part : {of_captures(coverage, report.subject, all), of_marked_steps(coverage, all),
+                                  of_sources(coverage, all)})
+    if (!part.empty()) {
+      out += "          " + part + "\n";
+      something = true;
+    }
+  return something ? out : out + "          nothing that was captured, marked or parsed\n";
+}
+
+}  // namespace capgate::reports::terminal
