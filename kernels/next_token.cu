@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/weights/generator.h"
+#include "kernels/floats.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/launch.h"
 #include "kernels/top_k.cuh"
@@ -31,6 +32,25 @@ __device__ Best warp_best(Best v) {
   return v;
 }
 
+// Of this thread's share; the first of equals, none where all are NaN or minus infinity.
+template <int W>
+__device__ Best largest(const float* logits, int vocab) {
+  const auto* from = reinterpret_cast<const Floats<W>*>(logits);
+  float value = -INFINITY;
+  int index = -1;
+#pragma unroll 8
+  for (int i = threadIdx.x; i < vocab / W; i += blockDim.x) {
+    const Floats<W> some = from[i];
+#pragma unroll
+    for (int j = 0; j < W; ++j)
+      if (some.v[j] > value) {
+        value = some.v[j];
+        index = i * W + j;
+      }
+  }
+  return {static_cast<double>(value), index};
+}
+
 __device__ double gumbel(std::uint64_t key, std::uint64_t index) {
   const double uniform = (static_cast<double>(element_bits(key, index) >> 11) + 0.5) * 0x1p-53;
   return -log(-log(uniform));
@@ -46,9 +66,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
   Best best{0, -1};
   wait_for_previous();
   if (sampling.temperature == 0) {
-#pragma unroll 8
-    for (int i = threadIdx.x; i < a.vocab; i += blockDim.x)
-      best = better(best, {static_cast<double>(logits[i]), i});
+    best = a.vocab % 4 == 0 ? largest<4>(logits, a.vocab) : largest<1>(logits, a.vocab);
   } else {
     const auto draw = [&](int, int i) {
       const std::uint64_t at = static_cast<std::uint64_t>(position) * a.vocab + i;
