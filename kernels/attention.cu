@@ -16,6 +16,34 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 
+// A warp's head of q, normalised over all of it; its trailing pairs turned, which lie in a lane's own vector.
+template <int W, int V>
+__device__ void prepare(Floats<W> (&q)[V], const Attention& a, int position, int lane) {
+  if constexpr (W == 4) {
+    float squares = 0;
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+#pragma unroll
+      for (int w = 0; w < W; ++w) squares = fmaf(q[v].v[w], q[v].v[w], squares);
+    const float scale = rsqrtf(warp_sum(squares) / static_cast<float>(a.dim) + a.eps);
+    const int plain = a.dim - 2 * a.pairs;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+#pragma unroll
+      for (int w = 0; w < W; ++w) q[v].v[w] *= scale;
+#pragma unroll
+      for (int w = 0; w < W; w += 2) {
+        const int d = (lane + 32 * v) * W + w;
+        if (d < plain || d >= a.dim) continue;
+        const float2 turned =
+            rotated(q[v].v[w], q[v].v[w + 1], turn_of(position, a.frequencies[(d - plain) / 2]), false);
+        q[v].v[w] = turned.x;
+        q[v].v[w + 1] = turned.y;
+      }
+    }
+  }
+}
+
 int shared_bytes(int dim) {
   return kWarps * dim * static_cast<int>(sizeof(float));
 }
@@ -47,6 +75,13 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int v = 0; v < V; ++v)
     q[v] = lane + 32 * v < width ? reinterpret_cast<const Floats<W>*>(a.q + at)[lane + 32 * v] : Floats<W>{};
+  if (a.prepares_q) {
+    prepare<W, V>(q, a, position, lane);
+    if (a.prepared_q != nullptr && warp == 0)
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        if (lane + 32 * v < width) reinterpret_cast<Floats<W>*>(a.prepared_q + at)[lane + 32 * v] = q[v];
+  }
   int compressed = closed;
   if (chosen != nullptr) {  // the -1 come last
     compressed = 0;

@@ -13,6 +13,11 @@ namespace dsv4::kernels {
 
 struct Attention {
   const float* q;
+  // Heads of q are normalised and their trailing pairs rotated first; with `prepared_q` [batch, heads, dim]
+  // the result goes there, too. For a `dim` that is a multiple of 4 alone.
+  bool prepares_q = false;
+  float* prepared_q = nullptr;
+  float eps = 0;
   const float* sink;  // [heads]
   const float* window;
   int window_slots;
@@ -28,6 +33,9 @@ struct Attention {
 };
 
 constexpr int kMostHeadDim = 1024;
+constexpr bool attention_prepares(int dim) {
+  return dim % 4 == 0;
+}
 
 void attend(cudaStream_t stream, const Attention& args, int batch, const HyperConnectionMix& beside = {});
 

@@ -1,6 +1,7 @@
 // Weights on their way into shared memory by the copy engine, each warp's into a ring of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dsv4::kernels {

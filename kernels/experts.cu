@@ -143,6 +143,13 @@ StreamTask of_one(StreamTask t) {  // not chosen: the slot is in the pointers
   return t;
 }
 
+StreamTask up_task(const ExpertsUp& args, const Matrix& w, int slot) {
+  StreamTask t = slot_task(w, args.x, 0, args.out, args.out_slots, w.rows / 2, slot);
+  t.pair = true;
+  t.limit = args.limit;
+  return t;
+}
+
 // All slots of the routed experts, and the shared one.
 template <class Task>
 void stream_slots(cudaStream_t stream, const ExpertMatrices& routed, const Matrix& shared, const int* chosen,
@@ -150,7 +157,9 @@ void stream_slots(cudaStream_t stream, const ExpertMatrices& routed, const Matri
   StreamTasks tasks;
   bool first = true;
   const auto flush = [&] {
-    if (tasks.count > 0) stream_weights(stream, tasks, batch, first ? beside : HyperConnectionMix{});
+    Beside small;
+    if (first) small.mix = beside;
+    if (tasks.count > 0) stream_weights(stream, tasks, batch, small);
     tasks.count = 0;
     first = false;
   };
@@ -169,16 +178,14 @@ void stream_slots(cudaStream_t stream, const ExpertMatrices& routed, const Matri
 
 }  // namespace
 
+StreamTask shared_up_task(const ExpertsUp& args) {
+  return of_one(up_task(args, args.shared_both, args.slots));
+}
+
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside) {
-  if (args.both.first.data != nullptr) {
-    const auto task = [&](const Matrix& w, int slot) {
-      StreamTask t = slot_task(w, args.x, 0, args.out, args.out_slots, w.rows / 2, slot);
-      t.pair = true;
-      t.limit = args.limit;
-      return t;
-    };
-    return stream_slots(stream, args.both, args.shared_both, args.chosen, args.slots, batch, beside, task);
-  }
+  if (args.both.first.data != nullptr)
+    return stream_slots(stream, args.both, args.shared_both, args.chosen, args.slots, batch, beside,
+                        [&](const Matrix& w, int slot) { return up_task(args, w, slot); });
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
   const int slots = args.slots + (args.shared_w1.data != nullptr ? 1 : 0);
   const Chunked chunked{whole_chunks(w1), whole_chunks(w3), whole_chunks(args.shared_w1),

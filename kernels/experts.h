@@ -7,6 +7,7 @@
 
 #include "kernels/hyper_connection.h"
 #include "kernels/matrix.h"
+#include "kernels/stream.h"
 
 namespace dsv4::kernels {
 
@@ -34,6 +35,9 @@ struct ExpertsUp {
 //   bytes: two matrices a slot; in tiles the bytes of an expert once for each four rows that chose it;
 //   FLOPs: 4 I D a slot
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside = {});
+
+// The shared expert alone, in tiles, as a task of stream_weights.
+StreamTask shared_up_task(const ExpertsUp& args);
 
 struct ExpertsDown {
   ExpertMatrices w2;  // [D, I]

@@ -1,8 +1,10 @@
 #include "kernels/gemv.h"
 
+#include "kernels/compressor.h"
 #include "kernels/dequantise.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/launch.h"
+#include "kernels/norm_rope.h"
 #include "kernels/reduce.cuh"
 #include "kernels/stream.h"
 #include "kernels/tiles.h"
@@ -138,18 +140,51 @@ StreamTask group_of(const GemvTask& task, int group) {
   out.y = task.y + static_cast<std::int64_t>(group) * rows;
   out.y_stride = task.y_stride;
   out.factor = task.factor;
+  out.norm = task.norm;
+  out.normed = task.keeps_normed ? task.normed : nullptr;
+  out.eps = task.eps;
   return out;
+}
+
+void do_alone(cudaStream_t stream, const Beside& beside, int batch) {
+  for (int i = 0; i < beside.compressors; ++i) compress(stream, beside.compressor[i], batch);
+  if (beside.has_norm_rope) norm_rope(stream, beside.norm_rope, batch);
+}
+
+// The norm of what matrices by rows read.
+void normalise(cudaStream_t stream, const GemvTask& task, int batch) {
+  NormRope norm{};
+  norm.in = task.x;
+  norm.out = task.normed;
+  norm.heads = 1;
+  norm.dim = task.w.cols;
+  norm.normalise = true;
+  norm.weight = task.norm;
+  norm.eps = task.eps;
+  norm_rope(stream, norm, batch);
 }
 
 }  // namespace
 
-void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
+StreamTask stream_task(const GemvTask& task) {
+  return group_of(task, 0);
+}
+
+void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch, const Beside& beside) {
   GemvTasks by_rows;
   StreamTasks in_tiles;
+  bool normalised = false;
   for (int i = 0; i < tasks.count; ++i) {
     const GemvTask& task = tasks.task[i];
     if (task.w.layout == Layout::kRows) {
-      by_rows.add(task);
+      GemvTask own = task;
+      if (task.norm != nullptr) {
+        if (!normalised) normalise(stream, task, batch);
+        normalised = true;
+        own.x = task.normed;
+        own.x_stride = task.w.cols;
+      }
+      by_rows.add(own);
       continue;
     }
     const int groups = task.rows_per_group > 0 ? task.w.rows / task.rows_per_group : 1;
@@ -162,7 +197,10 @@ void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch) {
     }
   }
   if (by_rows.count > 0) gemv_by_rows(stream, by_rows, batch);
-  if (in_tiles.count > 0) stream_weights(stream, in_tiles, batch);
+  if (in_tiles.count > 0)
+    stream_weights(stream, in_tiles, batch, beside);
+  else
+    do_alone(stream, beside, batch);
 }
 
 }  // namespace dsv4::kernels

@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/matrix.h"
+#include "kernels/stream.h"
 
 namespace dsv4::kernels {
 
@@ -21,6 +22,13 @@ struct GemvTask {
   // In tiles a multiple of kTileRows.
   int rows_per_group = 0;
   float factor = 1;  // of every y
+  // x is normalised first, x / rms(x) * norm [cols], and then at `normed` [batch, cols]: always where the
+  // matrix is by rows, in tiles if `keeps_normed`. Null: it is as it should be. Tasks of one launch that
+  // normalise have the same x.
+  const float* norm = nullptr;
+  float* normed = nullptr;
+  bool keeps_normed = false;
+  float eps = 0;
 };
 
 constexpr int kMostGemvTasks = 8;
@@ -31,6 +39,10 @@ struct GemvTasks {
   void add(const GemvTask& t) { task[count++] = t; }
 };
 
-void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch);
+// `beside` is done beside the streaming blocks, or in launches of its own where there are none.
+void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch, const Beside& beside = {});
+
+// A matrix in tiles as a task of stream_weights.
+StreamTask stream_task(const GemvTask& task);
 
 }  // namespace dsv4::kernels

@@ -6,12 +6,16 @@
 namespace dsv4::kernels {
 
 struct IndexScores {
-  const float* query;    // [batch, heads, dim], rotated
+  const float* query;    // [batch, heads, dim]
   const float* weights;  // [batch, heads], scaled by heads^-1/2
   const float* keys;     // [batch, max_entries, dim]
   float* scores;         // [batch, max_entries]; -inf from the first entry that is not closed yet
   int heads, dim, max_entries, ratio;
   const int* positions;
+  // The query's trailing pairs are rotated to the row's position first. Null: it is as it should be.
+  const float* frequencies = nullptr;
+  int pairs = 0;
+  float* rotated = nullptr;  // where the rotated query goes, too, if anywhere
 };
 
 // score[w] = sum_h weights[h] relu(<query_h, key_w> dim^-1/2)

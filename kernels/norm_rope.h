@@ -16,7 +16,7 @@ struct NormRope {
   const float* weight;       // [dim], or null
   const float* frequencies;  // [pairs] radians a position, or null: no rotation
   int pairs;
-  const int* positions;
+  const int* positions;  // null where there is neither rotation nor window
   float eps;
   // Where the result goes too: slot position mod window_slots of [batch, window_slots, dim], one head. Or
   // null.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "kernels/compressor.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
+#include "kernels/norm_rope.cuh"
 #include "kernels/shared_memory.h"
 #include "kernels/stream_pass.cuh"
 
@@ -12,6 +14,9 @@ namespace dsv4::kernels {
 namespace {
 
 constexpr int kThreads = StreamMemory::kThreads;
+// Rows whose work beside is done at once, where the streaming takes fewer passes than that: each costs a
+// round of blocks with nothing to do.
+constexpr int kRowsBeside = 4;
 
 // Rows that are given to every matrix, kRows at a time.
 template <Format F, bool kOne>
@@ -87,11 +92,26 @@ __device__ void take_share(const StreamPlan& plan, const StreamPlan::Entry& e, c
     for_rows<F, kOne>(plan, e, share, memory, v);
 }
 
+// The `which`-th of what there is, for row b.
+__device__ void do_beside(const Beside& beside, int which, int b, std::byte* memory) {
+  if (which < beside.compressors)
+    return compress_row<kThreads>(beside.compressor[which], b, reinterpret_cast<float*>(memory));
+  which -= beside.compressors;
+  if (beside.has_norm_rope && which == 0) return norm_rope_head<kThreads>(beside.norm_rope, 0, b);
+  mix_row(beside.mix, b);
+}
+
 template <bool kOne>
 __global__ void __launch_bounds__(kThreads, 1) stream_kernel(const __grid_constant__ StreamPlan plan) {
   extern __shared__ __align__(128) std::byte memory[];
   let_next_start();
-  if (static_cast<int>(blockIdx.x) == plan.shares) return mix_row(plan.beside, blockIdx.y);
+  if (static_cast<int>(blockIdx.x) >= plan.shares) {
+    for (int b = blockIdx.y; b < plan.batch; b += gridDim.y) {
+      do_beside(plan.beside, blockIdx.x - plan.shares, b, memory);
+      __syncthreads();
+    }
+    return;
+  }
   const StreamShare& share = plan.share[blockIdx.x];
   const StreamPlan::Entry& e = plan.entry[share.task];
   __shared__ Vectors<kOne> several;
@@ -116,12 +136,10 @@ cudaError_t prepare_streams() {
              : allow_shared_memory(stream_kernel<false>, StreamMemory::bytes(StreamMemory::kMostVectors));
 }
 
-void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch,
-                    const HyperConnectionMix& beside) {
-  const bool with_beside = beside.post != nullptr;
-  StreamPlan plan = plan_streams(tasks, batch, multiprocessors() - (with_beside ? 1 : 0));
+void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch, const Beside& beside) {
+  StreamPlan plan = plan_streams(tasks, batch, multiprocessors() - beside.count());
   plan.beside = beside;
-  int passes = with_beside ? batch : 1;
+  int passes = beside.count() > 0 ? std::min(batch, kRowsBeside) : 1;
   for (int i = 0; i < tasks.count; ++i) {
     const bool bf16 = tasks.task[i].w.format == Format::kBf16;
     const int rows = tasks.task[i].chosen != nullptr ? 1
@@ -129,7 +147,7 @@ void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch,
                                                      : Streamed<Format::kFp8Block>::kRows;
     passes = std::max(passes, (batch + rows - 1) / rows);
   }
-  const dim3 grid(plan.shares + (with_beside ? 1 : 0), passes);
+  const dim3 grid(plan.shares + beside.count(), passes);
   if (batch == 1)
     launch(stream, stream_kernel<true>, grid, kThreads, StreamMemory::bytes(1), plan);
   else

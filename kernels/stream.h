@@ -13,8 +13,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/compressor.h"
 #include "kernels/hyper_connection.h"
 #include "kernels/matrix.h"
+#include "kernels/norm_rope.h"
 
 namespace dsv4::kernels {
 
@@ -24,6 +26,11 @@ struct StreamTask {
   float* y = nullptr;
   std::int64_t x_stride = 0, y_stride = 0;  // floats between rows of the batch
   float factor = 1;
+  // The vector is normalised first: x / rms(x) * norm [cols]. Null: it is not. `normed` [batch, cols], if
+  // there, gets the result, too.
+  const float* norm = nullptr;
+  float* normed = nullptr;
+  float eps = 0;
   // A pair (lay_out_pair): rows g and g + 8 of a tile make one output.
   bool pair = false;
   float limit = 0;
@@ -36,6 +43,18 @@ struct StreamTask {
 
 constexpr int kMostStreamTasks = 16;
 
+// Small work that does not need what is streamed: each has a block of its own for a row, beside the others.
+struct Beside {
+  HyperConnectionMix mix{};  // with `post`
+  Compressor compressor[2];
+  int compressors = 0;
+  NormRope norm_rope;
+  bool has_norm_rope = false;
+  constexpr int count() const {
+    return (mix.post != nullptr ? 1 : 0) + compressors + (has_norm_rope ? 1 : 0);
+  }
+};
+
 struct StreamTasks {
   StreamTask task[kMostStreamTasks];
   int count = 0;
@@ -43,9 +62,7 @@ struct StreamTasks {
   bool full() const { return count == kMostStreamTasks; }
 };
 
-// `beside` as for attend.
-void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch,
-                    const HyperConnectionMix& beside = {});
+void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch, const Beside& beside = {});
 
 // Once at the start: shared memory for the kernels.
 cudaError_t prepare_streams();

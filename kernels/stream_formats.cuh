@@ -224,10 +224,12 @@ __device__ inline float limbs_of(const float4 (&v)[2], uint4 (&limb)[Streamed<F>
   return unit;
 }
 
-// The 256 columns of up to kRows vectors as B fragments, block by block of 32. `x(r)` gives a lane the eight
-// values of vector r from column 8 * lane on; `room` holds kLimbWords words of this warp's own.
-template <Format F, bool kApart, class X>
-__device__ inline float load_fragments(uint4 (&b)[8], uint4* room, int rows, int lane, const X& x) {
+// The 256 columns of up to kRows vectors as B fragments, block by block of 32. `x(r, v)` gives a lane the
+// eight values of vector r from column 8 * lane on, `change(r, v)` may then change them; `room` holds
+// kLimbWords words of this warp's own.
+template <Format F, bool kApart, class X, class Change>
+__device__ inline float load_fragments(uint4 (&b)[8], uint4* room, int rows, int lane, const X& x,
+                                       const Change& change) {
   using S = Streamed<F>;
   constexpr int kMost = kApart ? 1 : S::kRows;
   const int g = lane >> 2, t = lane & 3;
@@ -240,6 +242,7 @@ __device__ inline float load_fragments(uint4 (&b)[8], uint4* room, int rows, int
 #pragma unroll
   for (int r = 0; r < kMost; ++r) {
     if (r >= rows) break;
+    change(r, v[r]);
     uint4 limb[S::kLimbs];
     const float its_unit = limbs_of<F>(v[r], limb);
     if (kApart || row_of<F>(t) == r) unit = its_unit;

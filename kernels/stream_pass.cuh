@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/bulk_copy.cuh"
+#include "kernels/reduce.cuh"
 #include "kernels/stream_formats.cuh"
 #include "kernels/stream_plan.h"
 
@@ -18,7 +19,9 @@ struct StreamMemory {
   static constexpr int kLimbsAt =
       kWarps * std::max({kRing<Format::kFp4Row>, kRing<Format::kFp8Block>, kRing<Format::kBf16>});
   static constexpr int kBarriersAt = kLimbsAt + kWarps * 16 * Streamed<Format::kBf16>::kLimbWords;
-  static constexpr int kPartsAt = kBarriersAt + kWarps * 8 * kMostStages;
+  static constexpr int kMostSlices = kSlicesAtOnce * kSlicesAtOnce;          // of a tile
+  static constexpr int kSquaresAt = kBarriersAt + kWarps * 8 * kMostStages;  // of each vector's slices
+  static constexpr int kPartsAt = kSquaresAt + 4 * kMostSlices * kMostVectors;
   static constexpr int kPartBytes = 4 * kWarps * kSlicesAtOnce * kTileRows;  // of one vector
   static constexpr int bytes(int vectors) { return kPartsAt + kPartBytes * vectors; }
 };
@@ -46,6 +49,7 @@ class Pass {
         ring_(memory + warp_ * M::kRing<F>,
               reinterpret_cast<std::uint64_t*>(memory + M::kBarriersAt) + warp_ * M::kMostStages),
         room_(reinterpret_cast<uint4*>(memory + M::kLimbsAt) + warp_ * S::kLimbWords),
+        squares_(reinterpret_cast<float*>(memory + M::kSquaresAt)),
         parts_(reinterpret_cast<float*>(memory + M::kPartsAt)) {
     stream_ = warp_ / e_.per_chunk;
     slice_ = warp_ - stream_ * e_.per_chunk;
@@ -119,22 +123,49 @@ class Pass {
     asked_.turn = asked_.first += e_.room;
   }
 
+  // The slice's columns of the vectors; where these are to be normalised, times the norm's weights, and their
+  // squares go to where the other slices' are.
   __device__ void load(const Vectors<kOne>& v, int count, int chunk) {
-    const int cols = e_.task.w.cols, col = (chunk * e_.per_chunk + slice_) * kSliceCols + 8 * lane_;
+    const int cols = e_.task.w.cols, slice = chunk * e_.per_chunk + slice_,
+              col = slice * kSliceCols + 8 * lane_;
     const bool whole = e_.whole;
-    unit_ = load_fragments<F, kOne>(b_, room_, count, lane_, [&](int r, float4(&to)[2]) {
-      const float* const x = v.x[r] + col;
+    const auto eight = [&](const float* x, float4(&to)[2]) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int left = cols - col - 4 * i;
         if (whole) {
-          to[i] = left > 0 ? *reinterpret_cast<const float4*>(x + 4 * i) : float4{};
+          to[i] = left > 0 ? *reinterpret_cast<const float4*>(x + col + 4 * i) : float4{};
         } else {
-          to[i] = {left > 0 ? x[4 * i] : 0.0f, left > 1 ? x[4 * i + 1] : 0.0f, left > 2 ? x[4 * i + 2] : 0.0f,
-                   left > 3 ? x[4 * i + 3] : 0.0f};
+          const float* const from = x + col + 4 * i;
+          to[i] = {left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
+                   left > 3 ? from[3] : 0.0f};
         }
       }
-    });
+    };
+    const float* const norm = e_.task.norm;
+    const auto normalise = [&](int r, float4(&x)[2]) {
+      if (norm == nullptr) return;
+      float4 weight[2];
+      eight(norm, weight);
+      float squares = 0;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        squares = fmaf(x[i].x, x[i].x, fmaf(x[i].y, x[i].y, squares));
+        squares = fmaf(x[i].z, x[i].z, fmaf(x[i].w, x[i].w, squares));
+        x[i] = {x[i].x * weight[i].x, x[i].y * weight[i].y, x[i].z * weight[i].z, x[i].w * weight[i].w};
+      }
+      squares = warp_sum(squares);
+      if (lane_ == 0 && stream_ == 0) squares_[r * M::kMostSlices + slice] = squares;
+    };
+    unit_ = load_fragments<F, kOne>(
+        b_, room_, count, lane_, [&](int r, float4(&to)[2]) { eight(v.x[r], to); }, normalise);
+  }
+  // 1 / rms of vector r, once all slices have been loaded.
+  __device__ float normalising(int r) const {
+    if (e_.task.norm == nullptr) return 1;
+    float squares = 0;
+    for (int s = 0; s < e_.chunks * e_.per_chunk; ++s) squares += squares_[r * M::kMostSlices + s];
+    return rsqrtf(squares / static_cast<float>(e_.task.w.cols) + e_.task.eps);
   }
 
   // A slice's sums to where the other slices' are: [turn, stream, vector, slice, 16].
@@ -170,9 +201,14 @@ class Pass {
         const int n = i & 15, at = i >> 4, r = at % kRows,
                   out = (share_.first_tile + tile0 + at / kRows) * 16 + n;
         if (r >= count || out >= task.w.rows) continue;
-        v.y[r][out] = sum(at, slices, n) * task.factor;
+        v.y[r][out] = sum(at, slices, n) * (task.factor * normalising(r));
       }
     }
+    if (task.normed != nullptr && share_.first_tile == 0 && first == 0)
+      for (int r = 0; r < count; ++r)
+        for (int i = threadIdx.x; i < task.w.cols; i += M::kThreads)
+          task.normed[static_cast<std::int64_t>(blockIdx.y * kRows + r) * task.w.cols + i] =
+              v.x[r][i] * normalising(r) * task.norm[i];
     __syncthreads();
   }
   __device__ float sum(int at, int slices, int n) const {
@@ -188,6 +224,7 @@ class Pass {
   const int lane_, warp_;
   Ring<S::kStages, S::kBytes> ring_;
   uint4* const room_;
+  float* const squares_;
   float* const parts_;
   int stream_, slice_, turns_, mine_, tile_bytes_ = 0, stage_asked_ = 0;
   const std::byte* from_ = nullptr;

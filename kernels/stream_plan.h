@@ -22,7 +22,7 @@ struct StreamPlan {
   } entry[kMostStreamTasks];
   StreamShare share[kMostShares];
   int shares, batch;
-  HyperConnectionMix beside;
+  Beside beside;
 };
 
 // Every tile of every task in one share, of at most `blocks` (at least one a task): none has many more bytes

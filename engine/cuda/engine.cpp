@@ -151,13 +151,16 @@ void Engine::make_activations(const EngineOptions& options) {
   a.collapsed = floats(d);
   a.normed = floats(d);
   a.q_residual = floats(c.q_lora_rank);
+  a.q_normed = floats(c.q_lora_rank);
   a.q = floats(heads);
+  a.q_prepared = floats(heads);
   a.kv = floats(c.head_dim);
   a.compressor_kv = floats(std::int64_t{2} * c.head_dim);
   a.compressor_gate = floats(std::int64_t{2} * c.head_dim);
   a.index_kv = floats(std::int64_t{2} * c.index_head_dim);
   a.index_gate = floats(std::int64_t{2} * c.index_head_dim);
   a.index_query = floats(std::int64_t{c.index_heads} * c.index_head_dim);
+  a.index_rotated = floats(std::int64_t{c.index_heads} * c.index_head_dim);
   a.index_weights = floats(c.index_heads);
   a.index_scores = floats(index_entries);
   a.chosen_entries = ints(c.index_topk);

@@ -205,51 +205,51 @@ class Enqueue {
     }
     kernels::gemv(stream_, from_x, batch_);
 
-    kernels::NormRope residual = norm_rope(a_.q_residual, a_.q_residual, 1, c_.q_lora_rank);
-    residual.weight = w.q_norm;
-    kernels::norm_rope(stream_, residual, batch_);
-    see(component::kQResidual, a_.q_residual, c_.q_lora_rank);
-
+    // The queries; beside them what needs the key and the compressors' projections.
+    const bool recorded = recording_ != nullptr;
     GemvTasks from_residual;
-    from_residual.add(task(w.wq_b, a_.q_residual, c_.q_lora_rank, a_.q));
-    if (indexed) from_residual.add(task(w.index_wq_b, a_.q_residual, c_.q_lora_rank, a_.index_query));
-    kernels::gemv(stream_, from_residual, batch_);
-
-    kernels::NormRope query = norm_rope(a_.q, a_.q, c_.num_heads, dim);
-    query.frequencies = frequencies;
-    kernels::NormRope key = norm_rope(a_.kv, a_.kv, 1, dim);
-    key.weight = w.kv_norm;
-    key.frequencies = frequencies;
-    key.window = state.window;
-    key.window_slots = c_.sliding_window;
-    kernels::NormRopes ropes{};
-    ropes.add(query);
-    ropes.add(key);
-    if (indexed) {
-      kernels::NormRope index = norm_rope(a_.index_query, a_.index_query, c_.index_heads, c_.index_head_dim);
-      index.normalise = false;
-      index.frequencies = frequencies;
-      ropes.add(index);
-    }
-    kernels::norm_rope(stream_, ropes, batch_);
-    see(component::kQ, a_.q, c_.num_heads * dim);
+    const auto add = [&](const Matrix& matrix, float* y) {
+      kernels::GemvTask t = task(matrix, a_.q_residual, c_.q_lora_rank, y);
+      t.norm = w.q_norm;
+      t.normed = a_.q_normed;
+      t.eps = static_cast<float>(c_.rms_norm_eps);
+      t.keeps_normed = recorded && from_residual.count == 0;
+      from_residual.add(t);
+    };
+    add(w.wq_b, a_.q);
+    if (indexed) add(w.index_wq_b, a_.index_query);
+    kernels::Beside beside;
+    beside.norm_rope = norm_rope(a_.kv, a_.kv, 1, dim);
+    beside.norm_rope.weight = w.kv_norm;
+    beside.norm_rope.frequencies = frequencies;
+    beside.norm_rope.window = state.window;
+    beside.norm_rope.window_slots = c_.sliding_window;
+    beside.has_norm_rope = true;
+    if (compressed)
+      beside.compressor[beside.compressors++] =
+          compressor(w.compressor, state.compressor, a_.compressor_kv, a_.compressor_gate);
+    if (indexed)
+      beside.compressor[beside.compressors++] =
+          compressor(w.index_compressor, state.index_compressor, a_.index_kv, a_.index_gate);
+    kernels::gemv(stream_, from_residual, batch_, beside);
+    see(component::kQResidual, a_.q_normed, c_.q_lora_rank);
     see(component::kKv, a_.kv, dim);
-
-    if (compressed) {
-      const auto entries = compressor(w.compressor, state.compressor, a_.compressor_kv, a_.compressor_gate);
-      if (indexed)
-        kernels::compress(stream_, entries,
-                          compressor(w.index_compressor, state.index_compressor, a_.index_kv, a_.index_gate),
-                          batch_);
-      else
-        kernels::compress(stream_, entries, batch_);
+    if (compressed)
       see(component::kEntry, state.compressor.entries,
           static_cast<int>(state.compressor.shape.entries_size()));
-    }
     if (indexed) choose_entries(state);
 
     kernels::Attention args{};
     args.q = a_.q;
+    args.prepares_q = kernels::attention_prepares(dim);
+    args.prepared_q = recorded ? a_.q_prepared : nullptr;
+    args.eps = static_cast<float>(c_.rms_norm_eps);
+    if (!args.prepares_q) {
+      kernels::NormRope query = norm_rope(a_.q, a_.q_prepared, c_.num_heads, dim);
+      query.frequencies = frequencies;
+      kernels::norm_rope(stream_, query, batch_);
+      args.q = a_.q_prepared;
+    }
     args.sink = w.sink;
     args.window = state.window;
     args.window_slots = c_.sliding_window;
@@ -265,6 +265,7 @@ class Enqueue {
     args.pairs = c_.rope_dim / 2;
     args.positions = s_.positions;
     kernels::attend(stream_, args, batch_, mix(w.attn_hc));
+    see(component::kQ, a_.q_prepared, c_.num_heads * dim);
     see(component::kAttnPost, a_.post, c_.hc_mult);
     see(component::kAttnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     see(component::kContext, a_.context, c_.num_heads * dim);
@@ -281,12 +282,14 @@ class Enqueue {
   void choose_entries(const LayerState& state) {
     const CompressorState& keys = state.index_compressor;
     see(component::kIndexKey, keys.entries, static_cast<int>(keys.shape.entries_size()));
-    see(component::kIndexQuery, a_.index_query, c_.index_heads * c_.index_head_dim);
     see(component::kIndexWeights, a_.index_weights, c_.index_heads);
-    kernels::index_scores(stream_,
-                          {a_.index_query, a_.index_weights, keys.entries, a_.index_scores, c_.index_heads,
-                           c_.index_head_dim, keys.shape.max_entries, keys.shape.ratio, s_.positions},
-                          batch_);
+    kernels::index_scores(
+        stream_,
+        {a_.index_query, a_.index_weights, keys.entries, a_.index_scores, c_.index_heads, c_.index_head_dim,
+         keys.shape.max_entries, keys.shape.ratio, s_.positions, s_.weights.compress_frequencies,
+         c_.rope_dim / 2, recording_ != nullptr ? a_.index_rotated : nullptr},
+        batch_);
+    see(component::kIndexQuery, a_.index_rotated, c_.index_heads * c_.index_head_dim);
     see(component::kIndexScores, a_.index_scores, keys.shape.max_entries);
     kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio, s_.positions,
                             c_.index_topk, a_.chosen_entries, state.forced_entries, batch_);
@@ -296,7 +299,29 @@ class Enqueue {
   // To the experts' parts.
   void experts(const DeviceLayer& w, const LayerState& state) {
     const int d = c_.hidden_size, k = c_.experts_per_token;
-    project(w.gate, a_.normed, d, a_.router_logits);
+    const kernels::GemvTask gate = task(w.gate, a_.normed, d, a_.router_logits);
+    kernels::ExpertsUp up{w.w1,
+                          w.w3,
+                          a_.normed,
+                          a_.chosen_experts,
+                          a_.expert_inner,
+                          k,
+                          k + 1,
+                          static_cast<float>(c_.swiglu_limit),
+                          w.shared_w1,
+                          w.shared_w3,
+                          w.both,
+                          w.shared_both};
+    if (w.gate.layout == kernels::Layout::kTiles && w.shared_both.data != nullptr) {
+      // The shared expert's bytes come while the router's are summed up.
+      kernels::StreamTasks early;
+      early.add(kernels::stream_task(gate));
+      early.add(kernels::shared_up_task(up));
+      kernels::stream_weights(stream_, early, batch_);
+      up.shared_both = {};
+    } else {
+      project(w.gate, a_.normed, d, a_.router_logits);
+    }
     kernels::Router router{};
     router.logits = a_.router_logits;
     router.bias = w.gate_bias;
@@ -319,11 +344,7 @@ class Enqueue {
     see(kChosenExperts, a_.chosen_experts, k);
     see(kShares, a_.shares, k);
 
-    const auto limit = static_cast<float>(c_.swiglu_limit);
-    kernels::experts_up(stream_,
-                        {w.w1, w.w3, a_.normed, a_.chosen_experts, a_.expert_inner, k, k + 1, limit,
-                         w.shared_w1, w.shared_w3, w.both, w.shared_both},
-                        batch_, mix(w.ffn_hc));
+    kernels::experts_up(stream_, up, batch_, mix(w.ffn_hc));
     see(component::kFfnPost, a_.post, c_.hc_mult);
     see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
     kernels::experts_down(

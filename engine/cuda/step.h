@@ -31,8 +31,9 @@ struct LayerState {
 // Between two kernels of one step; each [rows, its width] and used again by every layer.
 struct Activations {
   float *streams, *mix, *mix_parts, *inverse, *post, *comb, *collapsed, *normed;
-  float *q_residual, *q, *kv, *compressor_kv, *compressor_gate, *index_kv, *index_gate;
-  float *index_query, *index_weights, *index_scores;
+  float *q_residual, *q_normed, *q, *q_prepared, *kv, *compressor_kv, *compressor_gate, *index_kv,
+      *index_gate;
+  float *index_query, *index_rotated, *index_weights, *index_scores;
   int* chosen_entries;
   float *context, *output_a, *attn_out;
   float *router_logits, *router_scores, *router_biased, *shares;

@@ -41,6 +41,7 @@ class StepKernels : public DeviceTest {
  protected:
   void router_case(int experts);
   void attention_case(int dim);
+  void index_scores_case(int dim, bool rotated);
 
   // The mixer beside some attention, and beside some experts.
   void attend_beside(const kernels::HyperConnectionMix& mix, int batch) {
@@ -361,25 +362,42 @@ TEST_F(StepKernels, TwoCompressorsAtOnce) {
 }
 
 TEST_F(StepKernels, IndexScores) {
-  constexpr int kBatch = 3, kHeads = 40, kDim = 33, kMax = 70, kRatio = 4;
+  for (const int dim : {33, 128})
+    for (const bool rotated : {false, true}) index_scores_case(dim, rotated);
+}
+
+void StepKernels::index_scores_case(int dim, bool rotated) {
+  constexpr int kBatch = 3, kHeads = 40, kMax = 70, kRatio = 4, kPairs = 8;
   Noise noise(9);
   const std::vector<int> positions = {2, 4 * 33, 4 * kMax};
-  const auto query = noise.values(kBatch * kHeads * kDim), keys = noise.values(kBatch * kMax * kDim);
+  const auto query = noise.values(kBatch * kHeads * dim), keys = noise.values(kBatch * kMax * dim);
   const auto weights = noise.values(kBatch * kHeads);
-  check(kernels::prepare_index_scores(kHeads, kDim));
+  const Vector frequencies = {1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125};
+  check(kernels::prepare_index_scores(kHeads, dim));
   auto* scores = poisoned<float>(kBatch * kMax);
-  kernels::index_scores(
-      stream_,
-      {upload(query), upload(weights), upload(keys), scores, kHeads, kDim, kMax, kRatio, upload(positions)},
-      kBatch);
+  kernels::IndexScores args{upload(query), upload(weights), upload(keys),     scores, kHeads, dim,
+                            kMax,          kRatio,          upload(positions)};
+  if (rotated) {
+    args.frequencies = upload(std::vector<float>(frequencies.begin(), frequencies.end()));
+    args.pairs = kPairs;
+    args.rotated = poisoned<float>(kBatch * kHeads * dim);
+  }
+  kernels::index_scores(stream_, args, kBatch);
   const auto got = read(scores, kBatch * kMax);
+  Vector wanted_query;
   for (int b = 0; b < kBatch; ++b) {
     const int closed = std::min(kMax, closed_entries(positions[b], kRatio));
-    Vector own = part(keys, b, kMax * kDim);
-    const Vector q = part(query, b, kHeads * kDim), w = part(weights, b, kHeads);
-    const Vector wanted = reference::index_scores<double>(view(q), view(w), {{}, {}, own}, kDim, closed);
-    EXPECT_LT(distance(std::span(got).subspan(b * kMax, closed), wanted), 1e-5) << b;
+    Vector own = part(keys, b, kMax * dim), q = part(query, b, kHeads * dim);
+    for (int h = 0; rotated && h < kHeads; ++h)
+      reference::rotate(std::span<double>(q).subspan(h * dim, dim), positions[b], view(frequencies));
+    append(wanted_query, q);
+    const Vector w = part(weights, b, kHeads);
+    const Vector wanted = reference::index_scores<double>(view(q), view(w), {{}, {}, own}, dim, closed);
+    EXPECT_LT(distance(std::span(got).subspan(b * kMax, closed), wanted), 1e-5) << b << ", " << dim;
     for (int i = closed; i < kMax; ++i) EXPECT_EQ(got[b * kMax + i], -INFINITY);
+  }
+  if (rotated) {
+    EXPECT_LT(distance(read(args.rotated, kBatch * kHeads * dim), wanted_query), 1e-5) << dim;
   }
 }
 
@@ -442,9 +460,16 @@ void StepKernels::attention_case(int dim) {
       for (int d = 0; d < dim; ++d) entries[(b * kMax + e) * dim + d] = NAN;
   }
   check(kernels::prepare_attention(dim));
-  for (const int kind : {0, 1, 2}) {  // window alone; every entry; chosen ones
+  // Window alone; every entry; chosen ones; and each with q as the projection gave it.
+  for (const int which : {0, 1, 2, 3, 4, 5}) {
+    const int kind = which % 3;
+    const bool raw = which >= 3;
+    if (raw && !kernels::attention_prepares(dim)) continue;
     kernels::Attention args{};
     args.q = upload(q);
+    args.prepares_q = raw;
+    if (raw) args.prepared_q = poisoned<float>(kBatch * kHeads * dim);
+    args.eps = 1e-3f;
     args.sink = upload(sink);
     args.window = upload(window);
     args.window_slots = kWindow;
@@ -460,7 +485,7 @@ void StepKernels::attention_case(int dim) {
     args.pairs = kPairs;
     args.positions = upload(positions);
     kernels::attend(stream_, args, kBatch);
-    Vector wanted;
+    Vector wanted, prepared;
     for (int b = 0; b < kBatch; ++b) {
       const Vector own = part(window, b, kWindow * dim), more = part(entries, b, kMax * dim);
       std::vector<std::span<const double>> keys;
@@ -471,14 +496,22 @@ void StepKernels::attention_case(int dim) {
       for (int i = 0; kind == 2 && i < kTopK; ++i)
         if (chosen[b * kTopK + i] >= 0) keys.push_back(view(more).subspan(chosen[b * kTopK + i] * dim, dim));
       for (int h = 0; h < kHeads; ++h) {
-        const Vector head = part(q, b * kHeads + h, dim);
+        Vector head = part(q, b * kHeads + h, dim);
+        if (raw) {
+          reference::rms_norm(std::span<double>(head), double{1e-3f});
+          reference::rotate(std::span<double>(head), positions[b], view(frequencies));
+          append(prepared, head);
+        }
         Vector out = reference::attend<double>(view(head), keys, sink[h]);
         reference::rotate(std::span<double>(out), positions[b], view(frequencies),
                           reference::Rotation::kBackward);
         append(wanted, out);
       }
     }
-    EXPECT_LT(distance(read(args.out, kBatch * kHeads * dim), wanted), 1e-5) << kind;
+    EXPECT_LT(distance(read(args.out, kBatch * kHeads * dim), wanted), 1e-5) << which;
+    if (raw) {
+      EXPECT_LT(distance(read(args.prepared_q, kBatch * kHeads * dim), prepared), 1e-5) << which;
+    }
   }
 }
 

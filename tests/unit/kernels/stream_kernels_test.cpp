@@ -226,6 +226,77 @@ TEST_F(StreamKernels, SeveralMatricesInOneLaunch) {
   }
 }
 
+// Vectors that are normalised on the way: in tiles and by rows, with the small work beside.
+TEST_F(StreamKernels, NormalisedVectorsAndWorkBeside) {
+  Noise noise(47);
+  constexpr int kRows = 300, kBatch = 6, kDim = 64, kSlots = 4;
+  for (const int cols : {96, 1024, 1536, 8192}) {
+    const HostMatrix w = random_matrix(WeightFormat::kFp8Block, kRows, cols, noise);
+    const auto x = noise.values(kBatch * cols, 3), norm = noise.values(cols);
+    const auto kv = noise.values(kBatch * kDim), kv_norm = noise.values(kDim);
+    std::vector<float> alone;
+    for (const bool tiles : {true, false})
+      for (const int batch : {1, kBatch}) {
+        kernels::GemvTasks tasks;
+        kernels::GemvTask task;
+        task.w = tiles ? tiled(w) : upload(w);
+        task.x = upload(x);
+        task.x_stride = cols;
+        task.y = poisoned<float>(batch * kRows);
+        task.y_stride = kRows;
+        task.norm = upload(norm);
+        task.normed = poisoned<float>(batch * cols);
+        task.keeps_normed = true;
+        task.eps = 1e-3f;
+        tasks.add(task);
+        kernels::Beside beside;
+        beside.norm_rope = {};
+        beside.norm_rope.in = upload(kv);
+        beside.norm_rope.out = poisoned<float>(batch * kDim);
+        beside.norm_rope.heads = 1;
+        beside.norm_rope.dim = kDim;
+        beside.norm_rope.normalise = true;
+        beside.norm_rope.weight = upload(kv_norm);
+        beside.norm_rope.positions = upload(std::vector<int>(kBatch, 6));
+        beside.norm_rope.eps = 1e-3f;
+        beside.norm_rope.window = poisoned<float>(batch * kSlots * kDim);
+        beside.norm_rope.window_slots = kSlots;
+        beside.has_norm_rope = true;
+        kernels::gemv(stream_, tasks, batch, beside);
+        const auto y = read(task.y, batch * kRows);
+        if (tiles && batch == 1) alone = y;
+        if (tiles && batch > 1) {
+          EXPECT_EQ(std::memcmp(alone.data(), y.data(), alone.size() * sizeof(float)), 0) << cols;
+        }
+        std::vector<double> wanted, wanted_normed, wanted_key;
+        const auto normalised = [&](std::span<const float> v, std::span<const float> weight) {
+          std::vector<double> out = doubles(v);
+          double squares = 0;
+          for (const double e : out) squares += e * e;
+          const double scale = 1 / std::sqrt(squares / static_cast<double>(out.size()) + double{1e-3f});
+          for (std::size_t i = 0; i < out.size(); ++i) out[i] *= scale * weight[i];
+          return out;
+        };
+        for (int b = 0; b < batch; ++b) {
+          const auto one = normalised(
+              std::span(x).subspan(static_cast<std::size_t>(b * cols), static_cast<std::size_t>(cols)), norm);
+          wanted_normed.insert(wanted_normed.end(), one.begin(), one.end());
+          const auto products = reference::project(w.view, one);
+          wanted.insert(wanted.end(), products.begin(), products.end());
+          const auto key =
+              normalised(std::span(kv).subspan(static_cast<std::size_t>(b * kDim), kDim), kv_norm);
+          wanted_key.insert(wanted_key.end(), key.begin(), key.end());
+        }
+        EXPECT_LT(distance(y, wanted), 3e-6) << cols << ", tiles " << tiles << ", batch " << batch;
+        EXPECT_LT(distance(read(task.normed, batch * cols), wanted_normed), 1e-6) << cols << ", " << tiles;
+        EXPECT_LT(distance(read(beside.norm_rope.out, batch * kDim), wanted_key), 1e-6) << cols;
+        const auto window = read(beside.norm_rope.window, batch * kSlots * kDim);
+        EXPECT_EQ(std::vector<float>(window.begin() + 2 * kDim, window.begin() + 3 * kDim),
+                  read(beside.norm_rope.out, kDim));
+      }
+  }
+}
+
 // Experts of the given sizes: up and down against double, and each row's bits alone and in company, where
 // several rows choose one expert.
 TEST_F(StreamKernels, ExpertsOfEveryFormat) {
