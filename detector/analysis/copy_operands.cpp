@@ -13,6 +13,10 @@ bool on_device(Memory memory) {
   return memory == Memory::device || memory == Memory::array;
 }
 
+bool on_host(Memory memory) {
+  return memory == Memory::pageable || memory == Memory::pinned || memory == Memory::registered;
+}
+
 }  // namespace
 
 Memory operand_memory(const Timeline& timeline, uint64_t address, uint8_t memory) {
@@ -48,7 +52,22 @@ bool goes_to_host(const Timeline& timeline, const trace::CallRecord& copy) {
   if (copy.arg == kDeviceToHost) return true;
   if (copy.arg == kHostToDevice || copy.arg == kDeviceToDevice) return false;
   const Memory to = operand_memory(timeline, copy.dst, copy.dst_memory);
-  return to == Memory::pageable || to == Memory::pinned || to == Memory::registered;
+  return on_host(to);
+}
+
+bool goes_to_device(const Timeline& timeline, const trace::CallRecord& copy) {
+  if (copy.arg == kHostToDevice) return true;
+  if (copy.arg == kDeviceToHost || copy.arg == kDeviceToDevice) return false;
+  return on_host(operand_memory(timeline, copy.src, copy.src_memory)) &&
+         !on_host(operand_memory(timeline, copy.dst, copy.dst_memory));
+}
+
+std::string direction_text(const Timeline& timeline, const trace::CallRecord& copy) {
+  if (is_device_to_device(timeline, copy)) return "device to device";
+  if (goes_to_device(timeline, copy)) return "host to device";
+  if (!goes_to_host(timeline, copy)) return "";
+  const bool from_host = on_host(operand_memory(timeline, copy.src, copy.src_memory));
+  return from_host && copy.arg != kDeviceToHost ? "host to host" : "device to host";
 }
 
 }  // namespace capgate::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "detector/analysis/timeline.h"
 
@@ -20,5 +21,10 @@ bool writes_pageable(const Timeline& timeline, const trace::CallRecord& copy);
 // Whether the host takes part at all.
 bool is_device_to_device(const Timeline& timeline, const trace::CallRecord& copy);
 bool goes_to_host(const Timeline& timeline, const trace::CallRecord& copy);
+bool goes_to_device(const Timeline& timeline, const trace::CallRecord& copy);
+
+// As details["direction"] says it: "device to host", "host to device", "device to device", "host to host";
+// empty where the trace does not tell.
+std::string direction_text(const Timeline& timeline, const trace::CallRecord& copy);
 
 }  // namespace capgate::analysis

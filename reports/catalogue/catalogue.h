@@ -28,7 +28,10 @@ struct Rule {
   std::span<const std::string_view> seen_by;  // runtime | static | engine
   std::span<const std::string_view> related;  // ids
   IfCaptured if_captured;
-  std::string_view graph;  // what follows "it captures, but": "lacks the copy"; may be empty for what dies
+  std::string_view graph;   // what follows "it captures, but": "lacks the copy"; may be empty for what dies
+  std::string_view status;  // empty | planned: nothing raises it
+  std::string_view status_text;                    // the sentence that opens its page
+  std::span<const std::string_view> former_hints;  // what reports of older versions say as the fix
 };
 
 // In the catalogue's order.

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the C++ table (--cpp FILE) and the pages (--pages DIR) of the rule catalogue from rules.toml.
+"""Makes the C++ tables (--cpp FILE, --situations FILE) and the pages (--pages DIR) of the rule catalogue.
+
+Their sources are rules.toml and situations/*.toml.
 
 --check DIR compares the pages with what would be made and fails with the command that refreshes them.
 """
@@ -10,15 +12,13 @@ import re
 import sys
 import tomllib
 
+import pages as page_text
+import situation_table
+
 KEYS = {"id", "title", "fault", "why", "in_region", "a_step", "hint", "fix", "bad", "good", "seen_by", "related", "if_captured"}
-OPTIONAL = {"language", "graph"}
+OPTIONAL = {"language", "graph", "status", "status_note", "former_hints"}
 SEEN_BY = {"runtime", "static", "engine"}
 IF_CAPTURED = {"dies", "wrong", "neither"}
-SEEN_WORDS = {
-    "runtime": "`capgate audit`",
-    "static": "`capgate lint`",
-    "engine": "the engine's own comparison",
-}
 
 
 def load(path):
@@ -33,6 +33,8 @@ def load(path):
             sys.exit(f"{where}: an id is lower-case words joined by '-', and stands once")
         if set(rule["seen_by"]) - SEEN_BY or not rule["seen_by"]:
             sys.exit(f"{where}: seen_by is some of {sorted(SEEN_BY)}")
+        if rule.get("status", "planned") != "planned":
+            sys.exit(f"{where}: status is planned, or left out")
         if unknown := [other for other in rule["related"] if other not in ids]:
             sys.exit(f"{where}: related names no rule: {unknown}")
         if rule["if_captured"] not in IF_CAPTURED or (rule["if_captured"] == "wrong" and not rule.get("graph")):
@@ -53,9 +55,9 @@ def literal(text):
 def cpp(rules):
     out = ["// Made from rules.toml by generate.py.\n"]
     for number, rule in enumerate(rules):
-        for name in ("seen_by", "related"):
-            items = ", ".join(literal(item) for item in rule[name])
-            kind = f"constexpr std::array<std::string_view, {len(rule[name])}>"
+        for name in ("seen_by", "related", "former_hints"):
+            items = ", ".join(literal(item) for item in rule.get(name, []))
+            kind = f"constexpr std::array<std::string_view, {len(rule.get(name, []))}>"
             out.append(f"{kind} k_{name}_{number}{{{items}}};\n")
     out.append(f"constexpr std::array<Rule, {len(rules)}> kRules{{{{\n")
     for number, rule in enumerate(rules):
@@ -63,88 +65,24 @@ def cpp(rules):
         fields = [literal(rule[key]) for key in texts] + [literal(rule.get("language", "cpp"))]
         fields += [literal(rule["bad"]), literal(rule["good"]), f"k_seen_by_{number}", f"k_related_{number}"]
         fields += [f"IfCaptured::{rule['if_captured']}", literal(rule.get("graph", ""))]
+        fields += [literal(rule.get("status", "")), literal(page_text.status_text(rule)), f"k_former_hints_{number}"]
         out.append("    {" + ",\n     ".join(fields) + "},\n")
     out.append("}};\n")
     return "".join(out)
 
 
-def page(rule):
-    seen = " and ".join(SEEN_WORDS[who] for who in rule["seen_by"])
-    language = rule.get("language", "cpp")
-    mark = "#" if language == "python" else "//"
-    related = ", ".join(f"[{other}]({other}.md)" for other in rule["related"])
-    return f"""<!-- Made from reports/catalogue/rules.toml; change it there. -->
-# {rule["id"]}: {rule["title"]}
-
-{rule["fault"]}
-
-| | |
-| --- | --- |
-| in a capture or a marked region | {rule["in_region"]} |
-| once a step, between two launches of one graph | {rule["a_step"]} |
-| seen by | {seen} |
-
-## Why it bites
-
-{rule["why"]}
-
-## How to fix it
-
-**{rule["hint"][0].upper() + rule["hint"][1:]}.**
-
-{rule["fix"]}
-
-## Example
-
-```{language}
-{rule["bad"]}
-```
-
-Better:
-
-```{language}
-{rule["good"]}
-```
-
-## When it is meant
-
-```{language}
-{mark} capgate-allow({rule["id"]}): the reason
-```
-
-on the line or the line above; or `{rule["id"]}:GLOB  the reason` in the suppressions file.
-
-See also: {related}.
-"""
-
-
-def index(rules):
-    rows = "".join(
-        f"| [{rule['id']}]({rule['id']}.md) | {rule['title']} | {rule['in_region']} | {rule['a_step']} "
-        f"| {', '.join(rule['seen_by'])} |\n"
-        for rule in rules
-    )
-    return f"""<!-- Made from reports/catalogue/rules.toml; change it there. -->
-# Rules
-
-`capgate explain RULE` prints a page, `capgate rules` this list.
-
-| rule | the fault | in a capture or a marked region | once a step | seen by |
-| --- | --- | --- | --- | --- |
-{rows}"""
-
-
-def pages(rules):
-    return {"README.md": index(rules)} | {f"{rule['id']}.md": page(rule) for rule in rules}
-
-
 def check(wanted, folder):
-    stale = [name for name, text in wanted.items()
-             if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text]
+    stale = [name for name, text in wanted.items() if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text]
     stale += [path.name for path in sorted(folder.glob("*.md")) if path.name not in wanted]
     if stale:
-        sys.exit(f"{folder}: not what rules.toml says: {', '.join(stale)}\n"
-                 f"run: python3 reports/catalogue/generate.py --pages docs/rules")
+        sys.exit(
+            f"{folder}: not what the catalogue says: {', '.join(stale)}\n" f"run: python3 reports/catalogue/generate.py --pages docs/rules"
+        )
+
+
+def write_anew(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def write(path, text):
@@ -156,20 +94,26 @@ def write(path, text):
 def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rules", type=pathlib.Path, default=here / "rules.toml")
+    parser.add_argument("--catalogue", type=pathlib.Path, default=here, help="the folder of rules.toml and situations/")
     parser.add_argument("--cpp", type=pathlib.Path)
+    parser.add_argument("--situations", type=pathlib.Path)
     parser.add_argument("--pages", type=pathlib.Path)
     parser.add_argument("--check", type=pathlib.Path)
     arguments = parser.parse_args()
-    rules = load(arguments.rules)
+    rules = load(arguments.catalogue / "rules.toml")
+    folder = arguments.catalogue / "situations"
+    situations = situation_table.load(folder, {rule["id"]: rule for rule in rules})
+    replacements = situation_table.load_replacements(arguments.catalogue / "replacements.toml")
     if arguments.cpp:
-        arguments.cpp.parent.mkdir(parents=True, exist_ok=True)
-        arguments.cpp.write_text(cpp(rules), encoding="utf-8")
+        write_anew(arguments.cpp, cpp(rules))
+    if arguments.situations:
+        write_anew(arguments.situations, situation_table.cpp(situations, replacements, literal))
+    made = page_text.pages(rules, situations, replacements)
     if arguments.pages:
-        for name, text in pages(rules).items():
+        for name, text in made.items():
             write(arguments.pages / name, text)
     if arguments.check:
-        check(pages(rules), arguments.check)
+        check(made, arguments.check)
 
 
 if __name__ == "__main__":

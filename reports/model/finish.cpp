@@ -3,6 +3,7 @@
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/claims.h"
+#include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
 #include "reports/model/report.h"
 #include "reports/model/verdict.h"
@@ -10,10 +11,13 @@
 namespace capgate::reports {
 namespace {
 
-void fill_hints(Report& report) {
-  for (auto& violation : report.violations)
-    if (violation.hint.empty())
-      if (const Rule* rule = find_rule(violation.rule)) violation.hint = rule->hint;
+// Merging, and a newer table, may put a violation into another situation than a report was written with.
+void fill_situations(Report& report) {
+  for (auto& violation : report.violations) {
+    const Situation& situation = situation_of(violation);
+    violation.hint = std::string(fix_given(situation, violation));
+    violation.situation = situation.id;
+  }
 }
 
 // The order in which somebody should read them: what counts first, then what killed a capture (all that
@@ -50,7 +54,7 @@ void list_what_was_not_checked(Report& report) {
 }  // namespace
 
 void finish(Report& report) {
-  fill_hints(report);
+  fill_situations(report);
   fill_ids(report);
   sort_violations(report);
   report.summary = summary_of(report);

@@ -139,6 +139,7 @@ void read(const Cursor& at, Violation& out) {
   at.word("severity", out.severity, severity_named, "error, warning, note");
   at.get("message", out.message);
   at.get("hint", out.hint);
+  at.get("situation", out.situation);
   at.get("evidence", out.evidence);
   at.word("phase", out.phase, phase_named, "warmup, capture, replay, step, source");
   at.get("api", out.api);

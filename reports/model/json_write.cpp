@@ -164,9 +164,10 @@ Json of(const Violation& violation) {
               {"rule", violation.rule},
               {"severity", name(violation.severity)},
               {"message", violation.message},
-              {"hint", violation.hint},
-              {"evidence", violation.evidence},
-              {"phase", name(violation.phase)}};
+              {"hint", violation.hint}};
+  if (!violation.situation.empty()) out["situation"] = violation.situation;
+  out["evidence"] = violation.evidence;
+  out["phase"] = name(violation.phase);
   add(out, "api", violation.api);
   add(out, "result", violation.result);
   out["count"] = violation.count;

@@ -159,8 +159,9 @@ struct Violation {
   std::string id;    // filled by finish()
   std::string rule;  // a rule of the catalogue
   Severity severity = Severity::error;
-  std::string message;                // one line, what happened here
-  std::string hint;                   // the fix; finish() takes the catalogue's where empty
+  std::string message;    // one line, what happened here
+  std::string hint;       // the fix; finish() takes the situation's where empty
+  std::string situation;  // filled by finish(): an id of the situation table ("host-sync.torch-item")
   std::vector<std::string> evidence;  // runtime | static
   Phase phase = Phase::capture;
   std::optional<std::string> api, result;

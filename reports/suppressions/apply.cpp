@@ -37,7 +37,7 @@ bool allows(const AllowComment& comment, const Violation& violation) {
   return stands_at(violation.location.file, violation.location.line);
 }
 
-Violation note(const Report& report, std::string message, std::string origin) {
+Violation note(const Report& report, std::string message, std::string origin, const char* what) {
   Violation violation;
   violation.rule = kUnused;
   violation.severity = Severity::note;
@@ -45,6 +45,7 @@ Violation note(const Report& report, std::string message, std::string origin) {
   violation.evidence = {
       report.coverage.kind == "source" || report.tool.component == "static_checks" ? "static" : "runtime"};
   violation.phase = Phase::source;
+  violation.details["suppression"] = what;
   violation.details["callee"] = violation.details[kOrigin] = std::move(origin);
   return violation;
 }
@@ -82,7 +83,8 @@ void apply_suppressions(Report& report, const Suppressions& suppressions, bool w
   for (size_t i = 0; i < suppressions.entries.size(); ++i) {
     const auto& entry = suppressions.entries[i];
     if (entry_used[i] || !seen_by_producer(report, entry.rule)) continue;
-    auto unused = note(report, fmt::format("{}:{} suppressed nothing", entry.rule, entry.glob), entry.origin);
+    auto unused = note(report, fmt::format("{}:{} suppressed nothing", entry.rule, entry.glob), entry.origin,
+                       "unmatched");
     const size_t colon = entry.origin.rfind(':');
     unused.location.file = entry.origin.substr(0, colon);
     if (colon != std::string::npos) unused.location.line = std::atoi(entry.origin.c_str() + colon + 1);
@@ -91,14 +93,18 @@ void apply_suppressions(Report& report, const Suppressions& suppressions, bool w
   for (size_t i = 0; i < suppressions.comments.size(); ++i) {
     const auto& comment = suppressions.comments[i];
     std::string message;
-    if (comment.rule != "*" && !find_rule(comment.rule))
+    const char* what = "unmatched";
+    if (comment.rule != "*" && !find_rule(comment.rule)) {
       message = unknown_rule(comment.rule) + " This comment allows nothing";
-    else if (comment.reason.empty())
+      what = "unknown rule";
+    } else if (comment.reason.empty()) {
       message = fmt::format("capgate-allow({}) has no reason, so it allows nothing", comment.rule);
-    else if (!comment_used[i] && whole_source && seen_by_producer(report, comment.rule))
+      what = "no reason";
+    } else if (!comment_used[i] && whole_source && seen_by_producer(report, comment.rule)) {
       message = fmt::format("capgate-allow({}) allows nothing here", comment.rule);
+    }
     if (message.empty()) continue;
-    auto unused = note(report, message, fmt::format("{}:{}", comment.file, comment.line));
+    auto unused = note(report, message, fmt::format("{}:{}", comment.file, comment.line), what);
     unused.location.file = comment.file;
     unused.location.line = comment.line;
     report.violations.push_back(std::move(unused));

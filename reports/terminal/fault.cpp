@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
 #include "reports/model/names.h"
 #include "reports/model/verdict.h"
@@ -86,10 +87,6 @@ std::string flow(const Violation& violation) {
   return out;
 }
 
-std::string_view first_paragraph(std::string_view text) {
-  return text.substr(0, text.find("\n\n"));
-}
-
 }  // namespace
 
 std::string place(const Location& location) {
@@ -143,9 +140,9 @@ std::string fault(const Report& report, const Violation& violation, const Termin
   const Paint paint(options.color);
   std::string out = heading(report, violation, paint);
   out += wrap(violation.message, 2, options.width);
-  const Rule* rule = find_rule(violation.rule);
-  if (rule && explained.insert(violation.rule).second)
-    out += wrap(first_paragraph(rule->why), 2, options.width);
+  const Situation& situation = situation_named(violation);
+  if (!situation.why.empty() && explained.insert(std::string(situation.id)).second)
+    out += wrap(situation.why, 2, options.width);
   const std::string source = source_lines(violation, paint);
   out += source.empty() ? "" : source;
   out += flow(violation);
@@ -155,11 +152,12 @@ std::string fault(const Report& report, const Violation& violation, const Termin
   if (violation.suppressed)
     out += labelled("allowed", violation.suppressed->reason + " (" + violation.suppressed->origin + ")",
                     options.width);
-  if (!violation.hint.empty()) {
-    std::string fix = labelled("fix", violation.hint, options.width);
+  if (const auto given = fix_given(situation, violation); !given.empty()) {
+    std::string fix = labelled("fix", given, options.width);
     const size_t label = fix.find("fix");
     if (options.color) fix.replace(label, 3, paint.green("fix"));
     out += fix;
+    if (given == fix_of(situation, violation)) out += code_block(example_of(situation, violation), 12);
   }
   return out;
 }

@@ -16,7 +16,7 @@ std::string place(const Location& location);
 // What came of it: `killed capture "decode bs=8"`.
 std::string consequence(const Report& report, const Violation& violation);
 
-// One fault with its source, stack and fix. `explained`: rules whose reason was given further up.
+// One fault with its source, stack and fix. `explained`: situations whose reason was given further up.
 std::string fault(const Report& report, const Violation& violation, const TerminalOptions& options,
                   std::set<std::string>& explained);
 
@@ -28,6 +28,9 @@ std::string subject(const Report& report);
 
 // What was looked at, in a few lines: the program, its captures, marked steps, files and regions.
 std::string covers(const Report& report, bool all);
+
+// The catalogue's code, which is not wrapped.
+std::string code_block(std::string_view code, size_t indent = 4);
 
 // The stacks of a fault, library frames folded.
 std::string stacks(const Violation& violation, const TerminalOptions& options);

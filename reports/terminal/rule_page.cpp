@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
 
@@ -11,14 +12,6 @@ using namespace terminal;
 
 std::string render_rule(const Rule& rule, const TerminalOptions& options) {
   const Paint paint(options.color);
-  const auto code = [](std::string_view text) {
-    std::string out = "    ";
-    for (const char c : text) {
-      out += c;
-      if (c == '\n') out += "    ";
-    }
-    return out + "\n";
-  };
   const auto section = [&](std::string_view title) { return "\n" + paint.bold(title) + "\n"; };
   std::string seen, related;
   for (const auto who : rule.seen_by) {
@@ -30,14 +23,22 @@ std::string render_rule(const Rule& rule, const TerminalOptions& options) {
   for (const auto id : rule.related) related += (related.empty() ? "" : ", ") + std::string(id);
 
   std::string out = paint.bold(fmt::format("{}: {}", rule.id, rule.title)) + "\n\n";
+  if (!rule.status_text.empty()) out += paint.yellow(rule.status_text) + "\n\n";
   out += wrap(rule.fault, 0, options.width) + "\n";
   out += "  in a capture or a marked region  " + wrap(rule.in_region, 35, options.width, true);
   out += "  once a step                      " + wrap(rule.a_step, 35, options.width, true);
-  out += "  seen by                          " + seen + "\n";
+  out +=
+      (rule.status.empty() ? "  seen by                          " : "  to be seen by                    ") +
+      seen + "\n";
   out += section("Why it bites") + wrap(rule.why, 0, options.width);
   out += section("How to fix it") + wrap(rule.fix, 0, options.width);
-  out += section("Example") + code(rule.bad);
-  out += section("Better") + code(rule.good);
+  out += section("Example") + code_block(rule.bad);
+  out += section("Better") + code_block(rule.good);
+  if (const auto found = situations_of_rule(rule.id); !found.empty()) {
+    out += section("Situations") +
+           wrap("The first one that fits is the one that a report names.", 0, options.width);
+    for (const Situation& situation : found) out += "\n" + render_situation(situation, options);
+  }
   const std::string mark = rule.language == "python" ? "#" : "//";
   out += section("When it is meant");
   out += wrap(
@@ -59,9 +60,12 @@ std::string render_rule_list(const TerminalOptions& options) {
     std::string seen;
     for (const auto who : rule.seen_by) seen += (seen.empty() ? "" : ", ") + std::string(who);
     const std::string gap(id_columns - rule.id.size() + 2, ' ');
+    if (!rule.status.empty()) seen = rule.status;
     out += fmt::format("{}{}{} ({})\n", paint.bold(rule.id), gap, rule.title, seen);
   }
-  return out + "\n`capgate explain RULE` tells what a rule means and how to fix it.\n";
+  return out +
+         "\n`capgate explain RULE` tells what a rule means and how to fix it; nothing raises a planned rule "
+         "yet.\n";
 }
 
 }  // namespace capgate::reports

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/catalogue/situations.h"
 #include "reports/model/report.h"
 #include "reports/settings/settings.h"
 
@@ -32,8 +33,11 @@ void render_terminal(const Report& report, const TerminalOptions& options,
 // The first lines alone, three at most: what audit and lint print when the whole report is not wanted.
 std::string render_headline(const Report& report, const TerminalOptions& options);
 
-// A rule's page: what `capgate explain` prints.
+// What `capgate explain` prints: a rule's page with its situations, one situation, the row of a call that a
+// capture refuses.
 std::string render_rule(const Rule& rule, const TerminalOptions& options);
+std::string render_situation(const Situation& situation, const TerminalOptions& options);
+std::string render_replacement(const Replacement& row, const TerminalOptions& options);
 
 // A line a rule: id, the fault in a few words, severities, who sees it.
 std::string render_rule_list(const TerminalOptions& options);

@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/catalogue_json.h"
+#include "reports/catalogue/situations.h"
 #include "reports/model/baseline.h"
 #include "reports/model/json.h"
 #include "reports/settings/frames.h"
@@ -93,6 +94,32 @@ Json rules_of(const Report& report) {
   return out;
 }
 
+// A report of an older version names no situations, and has an older table's fixes.
+void name_situations(Report& report) {
+  for (auto& violation : report.violations) {
+    const Situation& situation = situation_named(violation);
+    violation.hint = std::string(fix_given(situation, violation));
+    violation.situation = situation.id;
+  }
+}
+
+// Those that the report names.
+Json situations_of(const Report& report) {
+  std::set<std::string_view> named;
+  for (const auto& violation : report.violations) named.insert(violation.situation);
+  Json out = Json::array();
+  for (const Situation& one : situations())
+    if (named.contains(one.id))
+      out.push_back({{"id", one.id},
+                     {"title", one.title},
+                     {"why", one.why},
+                     {"fix", one.fix},
+                     {"python_fix", one.python_fix},
+                     {"cpp", one.cpp},
+                     {"python", one.python}});
+  return out;
+}
+
 Json report_json(const Report& report) {
   Json json = Json::parse(to_json(report));
   clean(json);
@@ -115,13 +142,14 @@ std::string page_data(PageInput input) {
     baseline = {{"file", shown(input.baseline_file)}, {"fixed", fixed_since(comparison.stale)}};
     frames.take(baseline["fixed"]);
   }
+  name_situations(input.report);
   Json claims = page_claims(input.report);
   clean(claims);
   Json report = report_json(input.report);
   frames.take(report["violations"]);
   const Json data = {{"page", "capgate-page/1"},        {"file", shown(input.file)},
                      {"report", std::move(report)},     {"frames", frames.list()},
-                     {"rules", rules_of(input.report)}, {"situations", Json::array()},
+                     {"rules", rules_of(input.report)}, {"situations", situations_of(input.report)},
                      {"claims", std::move(claims)},     {"baseline", std::move(baseline)}};
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -212,6 +212,7 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   }
   event.to_host = kind == kDeviceToHost;
   event.to_device = kind == kHostToDevice;
+  event.on_device = kind == kDeviceToDevice;
   if (dst_argument && kind != kHostToDevice && kind != kDeviceToDevice && !dst.empty())
     event.dst = operand(*dst_argument, dst);
   if (src_argument && kind != kDeviceToHost && kind != kDeviceToDevice && !src.empty())

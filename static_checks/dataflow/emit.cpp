@@ -33,6 +33,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
   reports::Severity severity = judgement.severity;
   if (!region) severity = reports::Severity::warning;
   std::map<std::string, std::string> more = details;
+  more.insert(judgement.details.begin(), judgement.details.end());
   if (region && s().flow.eager_break) {
     // What a piecewise step leaves uncaptured on purpose: its waits are worth a note, the rest is its own
     // matter.

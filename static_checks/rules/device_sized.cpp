@@ -26,7 +26,9 @@ Judgement device_sized(const ValueEvent& e) {
     default:
       break;
   }
-  return {reports::Severity::error, std::string(what) + " is a device value (" + e.source + ")"};
+  return {reports::Severity::error,
+          std::string(what) + " is a device value (" + e.source + ")",
+          {{"use", name(e.use)}}};
 }
 
 }  // namespace capgate::lint

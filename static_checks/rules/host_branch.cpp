@@ -20,7 +20,9 @@ Judgement host_branch(const ValueEvent& e) {
     default:
       break;
   }
-  return {reports::Severity::error, std::string(what) + " depends on a device value (" + e.source + ")"};
+  return {reports::Severity::error,
+          std::string(what) + " depends on a device value (" + e.source + ")",
+          {{"use", name(e.use)}}};
 }
 
 }  // namespace capgate::lint

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "static_checks/rules/rule.h"
 
 namespace capgate::lint {
@@ -9,6 +11,15 @@ std::span<const NamedCallRule> call_rules() {
       {"host-alloc", host_alloc},       {"default-stream", default_stream}, {"host-node", host_node},
   };
   return kRules;
+}
+
+const char* name(Use use) {
+  static constexpr std::array kNames{
+      "condition",         "loop_condition", "choice", "short_circuit", "ternary",    "early_exit",
+      "loop_bound",        "grid",           "index",  "size",          "allocation", "container_size",
+      "pointer_arithmetic"};
+  static_assert(kNames.size() == static_cast<size_t>(Use::pointer_arithmetic) + 1);
+  return kNames[static_cast<size_t>(use)];
 }
 
 const char* rule_of(Use use) {

@@ -2,6 +2,7 @@
 // reaches it. A rule sees facts only; where a fact is unknown it stays silent, since an error needs proof.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,13 +31,14 @@ struct CallEvent {
   StreamUse stream = StreamUse::unknown;
   HandleStream handle = HandleStream::unknown;
   Operand dst = {}, src = {};
-  bool to_host = false, to_device = false;  // of a copy, where it is known
+  bool to_host = false, to_device = false, on_device = false;  // of a copy, where it is known
   std::string api_name;  // what the runtime sees called, where that is not `callee`: pairs both evidences
 };
 
 struct Judgement {
   reports::Severity severity = reports::Severity::error;
   std::string message;
+  std::map<std::string, std::string> details = {};  // what tells one situation of the rule from another
 };
 
 using CallRule = std::optional<Judgement> (*)(const CallEvent&);
@@ -79,6 +81,7 @@ struct ValueEvent {
   std::string source;  // where the value came from: "cudaMemcpy", "managed memory"
 };
 const char* rule_of(Use use);
+const char* name(Use use);  // as details["use"] says it: "loop_bound"
 Judgement host_branch(const ValueEvent&);
 Judgement device_sized(const ValueEvent&);
 

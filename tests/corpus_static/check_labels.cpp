@@ -14,7 +14,8 @@
 // The findings of a file with a golden twin must also read exactly like it.
 // A label that is not found and a finding that is not labelled both fail; so does any finding of the rule
 // that a line is said to be clean of, and a rule that does not exist. After the rules of CLEAN may stand a
-// reason of two words or more. Every file must parse without error.
+// reason of two words or more. Every file must parse without error, and every finding must have a situation
+// of its own.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/catalogue/situations.h"
 #include "static_checks/analysis.h"
 #include "static_checks/frontend/parse.h"
 
@@ -121,6 +123,22 @@ std::string text_of(const Finding& f) {
   for (const FlowStep& step : f.flow)
     out << "    " << base_name(step.place.file) << ':' << step.place.line << ": " << step.message << '\n';
   return out.str();
+}
+
+// Whether the table of situations has an entry for it that is not its rule's generic one.
+bool has_own_situation(const Finding& f) {
+  reports::Violation violation;
+  violation.rule = f.rule;
+  violation.severity = f.severity;
+  violation.message = f.message;
+  violation.evidence = {"static"};
+  violation.phase = reports::Phase::source;
+  violation.details = f.details;
+  if (!f.callee.empty()) violation.api = f.callee;
+  const std::string_view id = reports::situation_of(violation).id;
+  if (!id.empty() && !id.ends_with(".other")) return true;
+  std::printf("  NO SITUATION %s", text_of(f).c_str());
+  return false;
 }
 
 // Compares with the file, or writes it when CAPGATE_UPDATE_GOLDEN is set.
@@ -239,7 +257,10 @@ int main(int argc, char** argv) {
   gaps.insert(gaps.end(), linked.not_analysed.begin(), linked.not_analysed.end());
 
   std::string text;
-  for (const Finding& f : findings) text += text_of(f);
+  for (const Finding& f : findings) {
+    text += text_of(f);
+    if (!has_own_situation(f)) failed = true;
+  }
   if (!golden.empty() && !matches_golden(golden, text)) failed = true;
 
   Labels found;

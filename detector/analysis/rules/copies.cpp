@@ -23,6 +23,8 @@ void sync_copy(Judge& judge, size_t i) {
   Finding finding;
   finding.rule = "sync-copy";
   finding.call = i;
+  if (const std::string direction = direction_text(judge.timeline(), call.r); !set && !direction.empty())
+    finding.details["direction"] = direction;
   finding.bytes = call.r.bytes;
   finding.blocks = waits;
   if (const Capture* capture = judge.window(i)) {

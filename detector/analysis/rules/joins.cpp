@@ -23,6 +23,9 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
     finding.severity = judge.window_severity(capture, Severity::error);
     finding.message = "killed " + judge.capture_name(capture) + ": " + judge.stream_name(fork.wait) +
                       " is forked into it here and never joined";
+    const int device = judge.call(fork.wait).r.stream_device;
+    const bool elsewhere = device != trace::kNoDevice && capture.device != trace::kNoDevice;
+    if (elsewhere && device != capture.device) finding.details["forked stream"] = "on another device";
     if (fork.last_work != fork.wait) finding.more_stacks.emplace_back("origin", fork.last_work);
     finding.more_stacks.emplace_back("captured", *capture.end);
     finding.details["end of the capture"] = result_text(kCaptureUnjoined);
@@ -39,6 +42,21 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
   judge.report(finding);
 }
 
+// Where the event was recorded: that decides how the wait can be done without.
+void place_record(Judge& judge, size_t wait, size_t record, Finding& finding) {
+  const uint64_t stream = stream_key(judge.call(record));
+  finding.details["recorded on"] =
+      stream == stream_key(judge.call(wait)) ? "the waiting stream" : "another stream";
+  // What the event stands for: the last work on that stream before it.
+  for (size_t k = record; k-- > 0;) {
+    const Call& before = judge.call(k);
+    const auto family = static_cast<Family>(before.r.family);
+    if ((before.r.flags & trace::kNested) || !is_work(family) || stream_key(before) != stream) continue;
+    if (family == Family::graph_launch) finding.details["recorded behind"] = "a graph launch";
+    return;
+  }
+}
+
 void judge_call(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
   const Capture* capture = judge.window(i);
@@ -50,6 +68,7 @@ void judge_call(Judge& judge, size_t i) {
     finding.rule = "foreign-event";
     finding.message = judge.killed(i) + "waits for an event that was recorded outside it";
     if (const int32_t record = judge.context(i).last_record; record != kNone) {
+      place_record(judge, i, static_cast<size_t>(record), finding);
       finding.more_stacks.emplace_back("origin", static_cast<size_t>(record));
       const auto& at = judge.place(static_cast<size_t>(record)).location;
       if (!at.file.empty()) finding.details["recorded at"] = at.file + ":" + std::to_string(at.line);

@@ -133,6 +133,8 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<Escape
   } else {
     finding.severity = judge.window_severity(capture, Severity::error);
     const size_t first = escaped.front().call;
+    finding.details["went to"] =
+        escaped.front().stray == Stray::other_device ? "another device" : "another stream";
     finding.message = judge.capture_name(capture) + " is empty: " + work_text(judge, first) +
                       (escaped.size() > 1 ? " and " + std::to_string(escaped.size() - 1) + " more" : "") +
                       went_instead(judge, first, capture, escaped.front().stray);

@@ -2,6 +2,7 @@
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {
@@ -29,9 +30,32 @@ std::string waits_for(Judge& judge, size_t i) {
   }
 }
 
+// The wait is for a value: the same function has queued a copy to the host on that stream, and waited for
+// nothing since.
+bool reads_back(Judge& judge, size_t wait) {
+  constexpr size_t kNear = 64;
+  const Call& call = judge.call(wait);
+  const bool one_stream = static_cast<Family>(call.r.family) == Family::stream_sync;
+  for (size_t i = wait, seen = 0; i-- > 0 && seen < kNear; ++seen) {
+    const Call& before = judge.call(i);
+    if (before.tid != call.tid || (before.r.flags & trace::kNested)) continue;
+    const auto family = static_cast<Family>(before.r.family);
+    if (trace::is_wait(family)) return false;
+    if (family != Family::memcpy_async || !goes_to_host(judge.timeline(), before.r)) continue;
+    if (one_stream && stream_key(before) != stream_key(call)) continue;
+    const auto& here = judge.place(wait).location;
+    const auto& there = judge.place(i).location;
+    return !here.function.empty() && here.function == there.function && here.file == there.file;
+  }
+  return false;
+}
+
 void add_copy(Judge& judge, size_t wait, Finding& finding) {
   const auto copy = judge.copy_of_wait.find(wait);
-  if (copy == judge.copy_of_wait.end()) return;
+  if (copy == judge.copy_of_wait.end()) {
+    if (reads_back(judge, wait)) finding.details["direction"] = "device to host";
+    return;
+  }
   finding.details["copy"] = copy_text(judge, copy->second) + " (" +
                             std::string(judge.timeline().name(judge.call(copy->second))) + ")";
 }

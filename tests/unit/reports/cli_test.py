@@ -273,6 +273,18 @@ class Commands(unittest.TestCase):
         for rule in rules:
             self.assertIn(rule["id"], listed)
             self.assertEqual(run("explain", rule["id"])[0], 0)
+            planned = "Planned: nothing raises this rule yet." in run("explain", rule["id"])[1]
+            self.assertEqual(planned, rule.get("status") == "planned", rule["id"])
+
+    def test_explain_takes_a_situation_and_a_call(self):
+        for situation in json.loads(run("rules", "--json")[1])["situations"]:
+            code, out, err = run("explain", situation["id"])
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn(situation["title"], out)
+        code, out, _ = run("explain", "cuMemAlloc_v2")
+        self.assertEqual(code, 0)
+        self.assertIn("instead: the allocation before the capture", out)
+        self.expect_sentence(run("explain", "host-sync.torch-itm"), "unknown rule")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
 #include "reports/model/verdict.h"
 #include "sample.h"
@@ -109,13 +110,12 @@ TEST(Finish, SortsWhatCountsFirst) {
   EXPECT_EQ(report.summary.by_rule.count("host-sync"), 0u);
 }
 
-TEST(Finish, TakesTheCataloguesHintOnlyWhereThereIsNone) {
+TEST(Finish, TakesTheSituationsFixOnlyWhereThereIsNone) {
   Violation own = violation("host-sync", "a.cpp", 1, "f");
   own.hint = "mine";
   const Report report = with({own, violation("host-sync", "b.cpp", 1, "f")});
   EXPECT_EQ(report.violations[0].hint, "mine");
-  EXPECT_EQ(report.violations[1].hint,
-            "keep the value on the device, or move the wait out of the captured step");
+  EXPECT_EQ(report.violations[1].hint, find_situation(report.violations[1].situation)->fix);
 }
 
 TEST(Finish, IsIdempotent) {

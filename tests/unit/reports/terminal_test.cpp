@@ -67,7 +67,7 @@ TEST(Terminal, SaysVerdictThenWorstThenProof) {
   EXPECT_EQ(failed[0].rfind("FAIL: CAPTURE DIES at model/moe.py:212 MoE.route() - 2 errors: ", 0), 0u);
   EXPECT_NE(failed[0].find("decode (build 3f2a91c04b77"), std::string::npos);
   EXPECT_NE(failed[1].find("host-sync model/moe.py:212 MoE.route()"), std::string::npos);
-  EXPECT_NE(failed[1].find("keep the value on the device"), std::string::npos);
+  EXPECT_NE(failed[1].find("leave it a tensor"), std::string::npos);
   EXPECT_NE(failed[2].find("not checked: captures of different layers"), std::string::npos);
   const auto open = lines(render_terminal(inconclusive(), {}));
   EXPECT_EQ(open[0].rfind("INCONCLUSIVE: CUPTI is held by Nsight Systems", 0), 0u);

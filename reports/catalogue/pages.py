@@ -1,0 +1,135 @@
+"""Writes the pages of docs/rules: one per rule, their index, and the calls that captures refuse."""
+
+SEEN_WORDS = {
+    "runtime": "`capgate audit`",
+    "static": "`capgate lint`",
+    "engine": "the engine's own comparison",
+}
+MADE_FROM = "<!-- Made from reports/catalogue/{}; change it there. -->"
+PLANNED = "Planned: nothing raises this rule yet."
+
+
+def status_text(rule):
+    if rule.get("status") != "planned":
+        return ""
+    return " ".join([PLANNED, *([rule["status_note"]] if "status_note" in rule else [])])
+
+
+def sentence(text):
+    return text[0].upper() + text[1:] + "."
+
+
+def example(situation):
+    out = ""
+    for language in ("cpp", "python"):
+        if language in situation:
+            out += f"\n```{language}\n{situation[language]}\n```\n"
+        else:
+            out += f"\n{'C++' if language == 'cpp' else 'Python'}: {situation[f'no_{language}']}.\n"
+    return out
+
+
+def situation_section(situation):
+    python = f" In Python: {situation['python_fix']}." if situation.get("python_fix") else ""
+    return f"""
+### {situation["id"]}: {situation["title"]}
+
+{situation["why"]}
+
+**{sentence(situation["fix"])}**{python}
+{example(situation)}"""
+
+
+def situation_sections(situations):
+    if not situations:
+        return ""
+    return "\n## Situations\n\nThe first one that fits is the one that a report names.\n" + "".join(
+        situation_section(situation) for situation in situations
+    )
+
+
+def rule_page(rule, situations):
+    seen = " and ".join(SEEN_WORDS[who] for who in rule["seen_by"])
+    language = rule.get("language", "cpp")
+    mark = "#" if language == "python" else "//"
+    related = ", ".join(f"[{other}]({other}.md)" for other in rule["related"])
+    status = f"\n**{status_text(rule)}**\n" if rule.get("status") else ""
+    seen_row = f"| seen by | {seen} |" if not rule.get("status") else f"| to be seen by | {seen} |"
+    return f"""{MADE_FROM.format("rules.toml and situations/")}
+# {rule["id"]}: {rule["title"]}
+{status}
+{rule["fault"]}
+
+| | |
+| --- | --- |
+| in a capture or a marked region | {rule["in_region"]} |
+| once a step, between two launches of one graph | {rule["a_step"]} |
+{seen_row}
+
+## Why it bites
+
+{rule["why"]}
+
+## How to fix it
+
+**{sentence(rule["hint"])}**
+
+{rule["fix"]}
+
+## Example
+
+```{language}
+{rule["bad"]}
+```
+
+Better:
+
+```{language}
+{rule["good"]}
+```
+{situation_sections(situations)}
+## When it is meant
+
+```{language}
+{mark} capgate-allow({rule["id"]}): the reason
+```
+
+on the line or the line above; or `{rule["id"]}:GLOB  the reason` in the suppressions file.
+
+See also: {related}.
+"""
+
+
+def index(rules):
+    rows = "".join(
+        f"| [{rule['id']}]({rule['id']}.md) | {rule['title']} | {rule['in_region']} | {rule['a_step']} "
+        f"| {'planned' if rule.get('status') else ', '.join(rule['seen_by'])} |\n"
+        for rule in rules
+    )
+    return f"""{MADE_FROM.format("rules.toml")}
+# Rules
+
+`capgate explain RULE` prints a page, `capgate rules` this list. A rule that is `planned` has an id and a page, and nothing raises it yet.
+[Calls that a capture refuses or leaves out](calls.md) have a table of what to call instead.
+
+| rule | the fault | in a capture or a marked region | once a step | seen by |
+| --- | --- | --- | --- | --- |
+{rows}"""
+
+
+def calls(replacements):
+    rows = "".join(f"| {', '.join(f'`{api}`' for api in row['apis'])} | {row['instead']} |\n" for row in replacements)
+    return f"""{MADE_FROM.format("replacements.toml")}
+# Calls that a capture refuses or leaves out
+
+In some capture mode, on some stream or from some thread, CUDA refuses these calls or leaves them out of the graph:
+[the measured table](../measured/legality.md) says which. `capgate explain CALL` prints a row.
+
+| call | instead |
+| --- | --- |
+{rows}"""
+
+
+def pages(rules, situations, replacements):
+    made = {f"{rule['id']}.md": rule_page(rule, situations.get(rule["id"], [])) for rule in rules}
+    return {"README.md": index(rules), "calls.md": calls(replacements)} | made

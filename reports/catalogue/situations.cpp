@@ -1,0 +1,89 @@
+#include "reports/catalogue/situations.h"
+
+#include <algorithm>
+#include <array>
+
+#include "reports/catalogue/catalogue.h"
+#include "reports/catalogue/situation_fields.h"
+#include "reports/model/fingerprint.h"
+
+namespace capgate::reports {
+namespace {
+
+#include "reports/catalogue/situations.inc"  // kSituations and kReplacements, made from situations/*.toml
+
+constexpr Situation kNone{};
+
+// Stands for the replacement of the API that was refused.
+constexpr std::string_view kReplacementMark = "{replacement}";
+
+}  // namespace
+
+std::span<const Situation> situations() {
+  return kSituations;
+}
+
+std::span<const Situation> situations_of_rule(std::string_view rule) {
+  const auto of_rule = [&](const Situation& situation) { return situation.rule == rule; };
+  const auto first = std::find_if(kSituations.begin(), kSituations.end(), of_rule);
+  return {first, std::find_if_not(first, kSituations.end(), of_rule)};
+}
+
+const Situation* find_situation(std::string_view id) {
+  const auto it = std::find_if(kSituations.begin(), kSituations.end(),
+                               [&](const Situation& situation) { return situation.id == id; });
+  return it == kSituations.end() ? nullptr : &*it;
+}
+
+const Situation& situation_of(const Violation& violation) {
+  for (const Situation& situation : situations_of_rule(violation.rule))
+    if (std::all_of(situation.when.begin(), situation.when.end(),
+                    [&](const Condition& condition) { return holds(condition, violation); }))
+      return situation;
+  return kNone;
+}
+
+const Situation& situation_named(const Violation& violation) {
+  const Situation* named = find_situation(violation.situation);
+  return named && named->rule == violation.rule ? *named : situation_of(violation);
+}
+
+std::string_view fix_of(const Situation& situation, const Violation& violation) {
+  const bool python = language_of(violation) == Language::python && !situation.python_fix.empty();
+  const std::string_view fix = python ? situation.python_fix : situation.fix;
+  if (fix != kReplacementMark) return fix;
+  const Replacement* other = replacement(callee_key(violation));
+  return other ? other->instead : "";
+}
+
+std::string_view example_of(const Situation& situation, const Violation& violation) {
+  return language_of(violation) == Language::python ? situation.python : situation.cpp;
+}
+
+std::string_view fix_given(const Situation& situation, const Violation& violation) {
+  const std::string_view given = violation.hint;
+  const Rule* rule = find_rule(violation.rule);
+  const auto is_former = [&] {
+    return std::find(rule->former_hints.begin(), rule->former_hints.end(), given) != rule->former_hints.end();
+  };
+  const Situation* written = find_situation(violation.situation);
+  const bool catalogues = given.empty() || (rule && (given == rule->hint || is_former())) ||
+                          (written && given == fix_of(*written, violation));
+  if (!catalogues) return given;
+  const std::string_view fix = fix_of(situation, violation);
+  return fix.empty() && rule ? rule->hint : fix;
+}
+
+std::span<const Replacement> replacements() {
+  return kReplacements;
+}
+
+const Replacement* replacement(std::string_view api) {
+  const std::string name = callee_name(api);
+  const auto it = std::find_if(kReplacements.begin(), kReplacements.end(), [&](const Replacement& row) {
+    return std::find(row.apis.begin(), row.apis.end(), name) != row.apis.end();
+  });
+  return it == kReplacements.end() ? nullptr : &*it;
+}
+
+}  // namespace capgate::reports
