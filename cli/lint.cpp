@@ -27,6 +27,7 @@ struct Options {
   std::vector<std::string> source_tables;
   std::string out;
   std::string fail_on = "error";
+  std::string explain;  // FILE:LINE
   bool no_cache = false;
   bool verbose = false;
 };
@@ -52,8 +53,34 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+// In place of the report: what the analysis knows of one line or function. A file that was not parsed may be
+// why that is nothing.
+int print_explained(const lint::LintRun& run, const lint::LintOptions& asked) {
+  const lint::Explained& explained = run.explained;
+  const bool tree = !asked.dump_tree.empty();
+  if (tree ? explained.found_tree() : explained.found_line()) {
+    std::fputs((tree ? explained.trees(run.root) : explained.line(asked.explain, run.root)).c_str(), stdout);
+    return kExitPass;
+  }
+  complain(
+      tree ? "no function " + asked.dump_tree + " has a body in these sources"
+           : "no function of these sources has that line in its body: see that the file is one of them, and "
+             "that the preprocessor keeps the line");
+  if (run.report.coverage.files_failed.value_or(0) > 0 && !run.report.reasons.empty())
+    complain(run.report.reasons.front().text);
+  return kExitInconclusive;
+}
+
 int run(Options& options) {
   lint::LintSettings& settings = options.settings;
+  if (!options.explain.empty()) {
+    const Result<lint::Place> line = lint::line_to_explain(options.explain);
+    if (!line) {
+      complain(line.error());
+      return kExitInconclusive;
+    }
+    settings.options.explain = *line;
+  }
   if (!options.out.empty()) {
     std::vector<std::string> read = settings.files;
     read.insert(read.end(), options.source_tables.begin(), options.source_tables.end());
@@ -105,6 +132,8 @@ int run(Options& options) {
     complain(result.error());
     return kExitInconclusive;
   }
+  if (!options.explain.empty() || !settings.options.dump_tree.empty())
+    return print_explained(*result, settings.options);
   reports::Report& report = result->report;
   report.tool.version = CAPGATE_VERSION;
   FILE* human = options.out == "-" ? stderr : stdout;
@@ -201,6 +230,18 @@ void register_lint(CLI::App& app, int& exit_code) {
                                                      : "is a number of seconds above 0, not '" + word + "'";
           },
           "");
+  command
+      ->add_option("--explain", options->explain,
+                   "In place of a report: what was met on a line, from which region and by which calls it is "
+                   "reached, which device value decided there, or why it was not analysed")
+      ->type_name("FILE:LINE")
+      ->excludes("--out");
+  command
+      ->add_option("--dump-tree", settings.options.dump_tree,
+                   "In place of a report: a function as the analysis sees it, one node per line")
+      ->type_name("FUNCTION")
+      ->excludes("--out")
+      ->excludes("--explain");
   command->add_flag("-v,--verbose", options->verbose,
                     "Say which compiler options are left out, and where time goes");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "static_checks/model/archive.h"
+#include "static_checks/model/explanation.h"
 #include "static_checks/model/finding.h"
 #include "static_checks/model/summary.h"
 
@@ -31,10 +32,13 @@ struct LintOptions {
       source_tables;                 // the user's additions to the table of sources: JSON text, not paths
   std::vector<std::string> regions;  // globs of the NVTX ranges (default domain) that are regions
   std::vector<CaptureEdge> edges;    // functions of other units that begin or end a region, in order
+  std::string
+      dump_tree;  // a function, with or without its namespaces, whose lowered tree is wanted; or empty
+  Place explain;  // a line to be explained; line 0: none
 };
 template <class A>
 void fields(A& archive, LintOptions& v) {
-  archive(v.whole_file, v.budget, v.source_tables, v.regions, v.edges);
+  archive(v.whole_file, v.budget, v.source_tables, v.regions, v.edges, v.dump_tree, v.explain);
 }
 
 // Code that will be captured. `name` is unique in the unit and means something to a reader: the annotated
@@ -76,10 +80,14 @@ struct UnitResult {
   uint64_t functions_analysed = 0;  // user functions with a body
   std::vector<NotAnalysed> not_analysed;
   UnitSummary summary;
+  std::vector<LoweredTree> trees;            // of LintOptions::dump_tree
+  std::vector<ExplainedFunction> explained;  // that hold the line of LintOptions::explain
+  std::vector<Explanation> explanations;     // of it
 };
 template <class A>
 void fields(A& archive, UnitResult& v) {
-  archive(v.findings, v.regions, v.functions_analysed, v.not_analysed, v.summary);
+  archive(v.findings, v.regions, v.functions_analysed, v.not_analysed, v.summary, v.trees, v.explained,
+          v.explanations);
 }
 
 // Never throws; a construct that it does not understand ends in `not_analysed`, not in silence.
@@ -94,6 +102,7 @@ std::vector<CaptureEdge> edges_that_concern(const UnitSummary& unit,
 struct LinkResult {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
+  std::vector<Explanation> explanations;
 };
 LinkResult link_units(const std::vector<UnitSummary>& units);
 

@@ -201,6 +201,13 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         result.not_analysed.push_back(std::move(gap));
         break;
       }
+      case Core::Kind::explanation: {
+        if (ref.region == kCallers) break;
+        Explanation& e = result.explanations.emplace_back(core.explanation);
+        e.region = region;
+        e.path = path_to(ref.region, ref.chain);
+        break;
+      }
     }
   }
 }
@@ -246,6 +253,10 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       case Core::Kind::gap:
         if (summary.not_analysed.empty() && !core.gap.aside)
           summary.not_analysed = core.gap.function + ": " + core.gap.reason;
+        break;
+      case Core::Kind::explanation:
+        summary.explanations.push_back(core.explanation);
+        summary.explanations.back().path = path_to(0, ref.chain);
         break;
     }
   }
@@ -315,13 +326,16 @@ UnitResult Interpreter::run() {
     report(refs, f, result);
   }
   read_patterns(result);
+  if (!options_.dump_tree.empty()) result.trees = trees();
+  const bool explains = options_.explain.line != 0;
+  if (explains) result.explained = explained_functions();
   std::unordered_set<const Function*> overriders;
   for (const Function* base : program_.overridden)
     overriders.insert(base->overriders.begin(), base->overriders.end());
   for (Function* f : all) {
     if ((f->internal && !overriders.contains(f)) || f->usr.empty()) continue;
     const Reach& r = reach(*f);
-    if (!r.calls_api && !r.leaves_unit && !r.begins_region && !r.asks && f->trouble.empty()) {
+    if (!explains && !r.calls_api && !r.leaves_unit && !r.begins_region && !r.asks && f->trouble.empty()) {
       result.summary.silent.push_back(f->usr);
       continue;
     }
@@ -329,7 +343,8 @@ UnitResult Interpreter::run() {
     FunctionSummary summary = latent(*f, edge);
     summary.internal = false;  // an overrider without linkage is still reached through its base
     if (edge.begins || edge.ends) result.summary.edges.push_back(edge);
-    if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty())
+    if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty() ||
+        !summary.explanations.empty())
       result.summary.functions.push_back(std::move(summary));
     else
       result.summary.silent.push_back(f->usr);

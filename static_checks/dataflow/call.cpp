@@ -63,6 +63,7 @@ Value Interpreter::call(const Node* n) {
     const Value callee = eval(n->kids[0]);
     std::vector<Argument> arguments = arguments_of(n, 1, nullptr);
     if (callee.callable) return invoke(callee.callable, n, arguments);
+    if (is_explained(n)) explain(n, "calls what is known only when the program runs: not analysed");
     unknown_target(n, text_of(n->kids[0]));
     return opaque(n, nullptr, arguments, {});
   }
@@ -78,6 +79,7 @@ Value Interpreter::call(const Node* n) {
   if (known && known->arguments >= 0 && arguments.size() != static_cast<size_t>(known->arguments))
     known = tables_.find_prefix(f->name);  // another function of that name
   if (known && known->is == Is::tensor_part && !makes_tensors(*f)) known = nullptr;
+  if (is_explained(n)) explain_call(n, *f, known);
   if ((known && known->is != Is::exchange_mode) || (!known && !f->user)) forget_outputs(*f, arguments);
   Value v;
   if (f->never_returns) {

@@ -64,12 +64,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     if (!callee.empty()) f.details["callee"] = callee;
     if (taint) {
       f.details["source"] = Traces::origin(taint);
-      std::vector<FlowStep> steps;
-      for (const Trace* t = taint; t; t = t->before)
-        if (!t->message.empty()) steps.push_back({program_.place(t->at), t->message});
-      std::reverse(steps.begin(), steps.end());
-      for (FlowStep& step : steps)
-        if (f.flow.empty() || !(f.flow.back() == step)) f.flow.push_back(std::move(step));
+      f.flow = steps_of(taint);
       f.flow.push_back({f.place, judgement.message});
     }
     cores_.push_back(std::move(core));
@@ -77,17 +72,30 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
   add_ref(it->second, region, nullptr);
 }
 
+// From where the value comes to where it is, each step once.
+std::vector<FlowStep> Interpreter::steps_of(const Trace* taint) const {
+  std::vector<FlowStep> steps;
+  for (const Trace* t = taint; t; t = t->before)
+    if (!t->message.empty()) steps.push_back({program_.place(t->at), t->message});
+  std::reverse(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
 void Interpreter::sink(Use use, const Trace* taint, const Node* at) {
   if (!taint || s().dead) return;
   const ValueEvent event{use, Traces::origin(taint)};
   const Judgement judgement = use >= Use::loop_bound ? device_sized(event) : host_branch(event);
+  if (is_explained(at)) explain(at, std::string(rule_of(use)) + ": " + judgement.message, taint);
   add_finding(rule_of(use), judgement, at, "", taint);
 }
 
 void Interpreter::judge(const CallEvent& event, const Node* at) {
   if (!s().flow.region || !judged()) return;
+  bool any = false;
   for (const NamedCallRule& rule : call_rules())
     if (auto judgement = rule.judge(event)) {
+      any = true;
       // What a warm-up does and a later step does not: no proof that the step that counts does it.
       const bool allocates = rule.judge == device_alloc || rule.judge == host_alloc;
       if (event.first_use == FirstUse::once || (event.first_use == FirstUse::growth && allocates)) {
@@ -96,9 +104,11 @@ void Interpreter::judge(const CallEvent& event, const Node* at) {
       }
       std::map<std::string, std::string> details;
       if (event.api.is == Is::launch && at->op == Op::launch) details["kernel"] = event.callee;
+      if (is_explained(at)) explain(at, std::string(rule.id) + ": " + judgement->message);
       add_finding(rule.id, *judgement, at, event.api_name.empty() ? event.callee : event.api_name, nullptr,
                   details);
     }
+  if (!any && is_explained(at)) explain(at, "no rule objects to " + event.callee + " here");
 }
 
 void Interpreter::add_gap(Function& function, const std::string& reason, const std::string& remedy) {

@@ -131,6 +131,7 @@ Value Interpreter::eval(const Node* n) {
   if (!n) return v;
   if (++nodes_ > kMaxNodes) exhausted_ = true;
   if (s().dead) return v;
+  if (is_explained(n)) explain_reached(n);
   if (n->has_value && n->op != Op::when) {
     v.has_constant = true;
     v.constant = n->value;

@@ -140,6 +140,7 @@ void Interpreter::exec_when(const Node* n) {
   const Value v = branch(condition, yes, no);
   // Whether a capture was begun is what it asks: on the way on there may be one.
   if (yes.flow.region != no.flow.region) base.region = 0;
+  if (is_explained(condition)) explain_condition(condition, v.taint);
   if (const Trace* t = v.taint) sink(Use::condition, t, condition);
   if (n->has_value) (n->value ? no : yes).dead = true;
   if (yes.flow.region) check_once(n);
@@ -212,6 +213,7 @@ void Interpreter::exec_loop(const Node* n) {
       for (size_t i = 0; !is_for && n->op == Op::loop_while && i < n->split; ++i) exec(n->kids[i]);
       State yes;
       const Value v = branch(condition, yes, no);
+      if (is_explained(condition)) explain_condition(condition, v.taint);
       if (const Trace* t = v.taint)
         sink(is_for && is_relational(condition) ? Use::loop_bound : Use::loop_condition, t, condition);
       s() = std::move(yes);
@@ -322,6 +324,7 @@ void Interpreter::exec_choose(const Node* n) {
   for (size_t i = 0; i < n->split; ++i) exec(n->kids[i]);
   const Node* condition = n->kids[n->split];
   const Value v = eval(condition);
+  if (is_explained(condition)) explain_condition(condition, taint_of(v));
   if (const Trace* t = taint_of(v)) sink(Use::choice, t, condition);
   const Node* body = n->kids[n->split + 1];
   const State entry = s();
@@ -493,6 +496,7 @@ void Interpreter::exec(const Node* n) {
   if (exhausted_) return;
   if (s().dead && n->op != Op::label && n->op != Op::block) return;
   if (s().flow.region > kCallers) in_region_.insert(frame_->function);
+  if (is_explained(n) && !s().dead) explain_reached(n);
   if (const Function& f = *frame_->function; !f.trouble_at.empty() && n->op != Op::block && n->file == f.file)
     pass_trouble(n->offset);
   switch (n->op) {

@@ -50,10 +50,11 @@ class Interpreter {
   };
   // Something to report that a summary carries: a finding, a call that leaves the unit, or a gap.
   struct Core {
-    enum class Kind : uint8_t { finding, call, gap } kind = Kind::finding;
+    enum class Kind : uint8_t { finding, call, gap, explanation } kind = Kind::finding;
     Finding finding;
     CallSite call;
     NotAnalysed gap;
+    Explanation explanation;
   };
   struct Ref {
     uint32_t core = 0;
@@ -267,6 +268,7 @@ class Interpreter {
 
   // emit.cpp
   void sink(Use use, const Trace* taint, const Node* at);
+  std::vector<FlowStep> steps_of(const Trace* taint) const;
   void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
                    const Trace* taint, const std::map<std::string, std::string>& details = {});
   void add_ref(uint32_t core, uint32_t region, const Chain* chain);
@@ -279,6 +281,19 @@ class Interpreter {
   void add_foreign(Function& function);
   Value cross_edge(const Function& function, const Node* at);
   bool judged() const;
+
+  // explain.cpp
+  bool is_explained(const Node* n) const {
+    return options_.explain.line != 0 && program_.position(n).line == options_.explain.line &&
+           program_.files[n->file] == options_.explain.file;
+  }
+  void explain(const Node* at, const std::string& text, const Trace* value = nullptr);
+  void explain_reached(const Node* at);
+  void explain_call(const Node* at, Function& callee, const Api* model);
+  void explain_condition(const Node* condition, const Trace* value);
+  std::string callee_in_words(Function& callee, const Api* model) const;
+  std::vector<ExplainedFunction> explained_functions();
+  std::vector<LoweredTree> trees();
 
   State& s() { return *state_; }
   PathId root_of(const Variable* v) { return paths_.root(Step::variable, v->id); }

@@ -142,6 +142,11 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
 
 }  // namespace
 
+std::string_view word_of(Is is) {
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.second == is; });
+  return kind == kKinds.end() ? "no-return" : kind->first;
+}
+
 Result<void> Tables::add(const std::string& json, const std::string& where) {
   const Json table = Json::parse(json, nullptr, false, true);
   if (table.is_discarded()) return Error{fmt::format("{}: not valid JSON", where)};

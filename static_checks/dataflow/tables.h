@@ -102,6 +102,9 @@ class Tables {
   std::vector<std::unique_ptr<Api>> all_;
 };
 
+// The word of the tables for it: "copy".
+std::string_view word_of(Is is);
+
 // The tables that come with the tool.
 const std::vector<std::pair<std::string, std::string>>& builtin_tables();
 

@@ -54,10 +54,11 @@ std::string subject_of(const LintSettings& settings, const std::string& root) {
 
 class Run {
  public:
-  Run(const LintSettings& settings, const Plan& plan, ReportBuilder& builder)
+  Run(const LintSettings& settings, const Plan& plan, ReportBuilder& builder, Explained& explained)
       : settings_(settings),
         plan_(plan),
         builder_(builder),
+        explained_(explained),
         cache_(settings.cache_dir, settings.cache_dir.empty() ? "" : program_identity(settings.worker)) {}
 
   LintFigures go() {
@@ -82,7 +83,10 @@ class Run {
     if (looked_) cache_.prune();
     // In the plan's order, so that the report does not depend on which worker was faster.
     for (size_t i = 0; i < plan_.units.size(); ++i)
-      if (replies_[i]) builder_.add_unit(plan_.units[i], std::move(*replies_[i]));
+      if (replies_[i]) {
+        explained_.add(plan_.units[i].file, replies_[i]->result);
+        builder_.add_unit(plan_.units[i], std::move(*replies_[i]));
+      }
     return figures_;
   }
 
@@ -96,10 +100,14 @@ class Run {
       Job job{plan_.units[i], settings_.options,
               settings_.resource_dir.empty() ? default_resource_dir() : settings_.resource_dir};
       job.options.edges = known_edges_[i];
-      if (std::optional<Reply> known = cache_.find(job)) {
+      job.options.dump_tree.clear();
+      job.options.explain = {};
+      if (std::optional<Reply> known = cache_.find(job); known && !wants_more_than(*known)) {
         if (!replies_[i]) ++figures_.cached;
         finished(i, std::move(*known));
       } else {
+        job.options.dump_tree = settings_.options.dump_tree;
+        job.options.explain = settings_.options.explain;
         jobs.push_back(std::move(job));
         missing.push_back(i);
       }
@@ -107,12 +115,27 @@ class Run {
     const PoolSettings pool{settings_.worker, settings_.jobs ? settings_.jobs : usable_cores(),
                             settings_.timeout_s};
     run_jobs(jobs, pool, [&](size_t job, Reply reply) {
-      cache_.keep(jobs[job], reply);
+      if (!explains()) cache_.keep(jobs[job], reply);
       count(jobs[job].command, reply);
       finished(missing[job], std::move(reply));
       return true;
     });
     looked_ = looked_ || !jobs.empty();
+  }
+
+  bool explains() const {
+    return !settings_.options.dump_tree.empty() || settings_.options.explain.line != 0;
+  }
+
+  // Whether the unit may hold what is to be explained; a result that was kept says nothing of it.
+  bool wants_more_than(const Reply& known) const {
+    const std::string& name = settings_.options.dump_tree;
+    const std::string spelled = name.substr(name.rfind(':') + 1);
+    const auto is_named = [&](const FunctionExtent& function) { return function.name == spelled; };
+    const auto is_file = [&](const InputFile& file) { return file.path == settings_.options.explain.file; };
+    return (!name.empty() && std::any_of(known.functions.begin(), known.functions.end(), is_named)) ||
+           (settings_.options.explain.line != 0 &&
+            std::any_of(known.inputs.files.begin(), known.inputs.files.end(), is_file));
   }
 
   // Units that call a function of another unit of which more is known now than when they were looked at.
@@ -163,6 +186,7 @@ class Run {
   const LintSettings& settings_;
   const Plan& plan_;
   ReportBuilder& builder_;
+  Explained& explained_;
   Cache cache_;
   LintFigures figures_;
   std::vector<std::optional<Reply>> replies_;          // by unit
@@ -197,8 +221,11 @@ Result<LintRun> run_lint(const LintSettings& settings) {
   ReportBuilder builder(settings, *plan, root);
   for (const Unreachable& file : plan->unreachable) builder.add_unreachable(file);
   LintRun run;
-  run.figures = Run(settings, *plan, builder).go();
-  builder.add_links(link_units(builder.summaries()));
+  run.root = root;
+  run.figures = Run(settings, *plan, builder, run.explained).go();
+  const LinkResult links = link_units(builder.summaries());
+  run.explained.add(links);
+  builder.add_links(links);
   if (changes) builder.add_reach(reach_of_regions(builder.summaries()));
   run.report = builder.finish(*entries, changes);
   run.report.run.emplace();

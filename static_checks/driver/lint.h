@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "reports/model/report.h"
+#include "static_checks/driver/explained.h"
 #include "static_checks/driver/settings.h"
 
 namespace capgate::lint {
@@ -18,6 +19,8 @@ struct LintFigures {
 struct LintRun {
   reports::Report report;  // finished: verdict, ids and summary are filled
   LintFigures figures;
+  Explained explained;  // what LintOptions::dump_tree and ::explain ask for
+  std::string root;     // the folder that paths are shown below
 };
 
 // The error is one sentence for wrong usage and unusable input; whatever concerns single files is in the

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "static_checks/model/explanation.h"
 #include "static_checks/model/finding.h"
 
 namespace capgate::lint {
@@ -74,10 +75,11 @@ struct FunctionSummary {
   std::string not_analysed;  // why, when a region reaching it must make the run inconclusive; else empty
   std::vector<CallSite> calls;
   std::vector<LatentFinding> latent;
+  std::vector<Explanation> explanations;  // true once a region reaches the function
 };
 template <class A>
 void fields(A& archive, FunctionSummary& v) {
-  archive(v.usr, v.name, v.place, v.dispatch, v.internal, v.not_analysed, v.calls, v.latent);
+  archive(v.usr, v.name, v.place, v.dispatch, v.internal, v.not_analysed, v.calls, v.latent, v.explanations);
 }
 
 // A call that leaves a region of this unit for a function whose body is not here: where the second phase goes

@@ -49,6 +49,21 @@ Guards both(const Guards& a, const Guards& b) {
           a.first_use || b.first_use};
 }
 
+// What was met inside the function, behind the way that leads to it.
+Explanation reached_from(const Visit& v, const Explanation& inside) {
+  Explanation out = inside;
+  out.region = v.region;
+  out.path = v.path;
+  out.path.insert(out.path.end(), inside.path.begin(), inside.path.end());
+  if (v.guards.not_capturing)
+    out.text += " (called only where a test says that nothing is being captured: not judged)";
+  else if (v.guards.eager_break)
+    out.text += " (called in an eager break: waits are notes, the rest is not judged)";
+  else if (v.guards.first_use)
+    out.text += " (called behind a guard that its code closes itself: at most a note)";
+  return out;
+}
+
 using Bodies = std::map<std::string, std::vector<std::pair<std::string, const FunctionSummary*>>>;
 
 // The unit sees that overrider itself, and has judged it there.
@@ -123,11 +138,20 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   std::set<std::tuple<std::string, std::string, std::string, Guards>> seen;
   std::set<std::tuple<std::string, Place, std::string>> told;
   std::set<std::string> gaps;
+  std::set<std::tuple<std::string, Place, std::string>> explained;
   while (!queue.empty()) {
     Visit v = std::move(queue.front());
     queue.pop_front();
-    if (v.guards.not_capturing || v.depth > kMaxDepth) continue;
+    if (v.depth > kMaxDepth) continue;
     const auto found = functions.find(v.usr);
+    if (found != functions.end())
+      for (const auto& [file, body] : found->second) {
+        if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
+        for (const Explanation& inside : body->explanations)
+          if (explained.emplace(inside.text, inside.place, v.region).second)
+            result.explanations.push_back(reached_from(v, inside));
+      }
+    if (v.guards.not_capturing) continue;
     if (found == functions.end()) {
       if (!silent.contains(v.usr) && !v.guards.eager_break && gaps.insert(v.usr).second)
         result.not_analysed.push_back(
