@@ -90,6 +90,18 @@ std::optional<Failure> failure_of(const Report& report) {
   return failure_of(report, errors);
 }
 
+std::vector<int> failure_ranks(const Report& report) {
+  constexpr int kLast = 4;
+  const Outcomes outcomes = outcomes_of(report);
+  std::vector<int> ranks;
+  ranks.reserve(report.violations.size());
+  for (const Violation& violation : report.violations) {
+    const auto failure = failure_of(violation, outcomes);
+    ranks.push_back(failure ? rank(*failure) : kLast);
+  }
+  return ranks;
+}
+
 std::string failure_text(const Failure& failure, const std::string& place) {
   const std::string at = place.empty() ? "" : " at " + place;
   if (failure.kind == FailureKind::capture_dies)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "reports/model/report.h"
 
@@ -30,6 +31,10 @@ std::optional<Failure> failure_of(const Report& report, const Violation& violati
 std::optional<Failure> failure_of(const Report& report);
 // The same of the faults that decide, such as those that a baseline does not know.
 std::optional<Failure> failure_of(const Report& report, std::span<const Violation* const> faults);
+
+// How early each of a report's violations is to be read for its kind of failure: lower goes first. One of
+// each.
+std::vector<int> failure_ranks(const Report& report);
 
 // `CAPTURE DIES at PLACE`, `GRAPH IS WRONG: it captures, but lacks the copy, at PLACE`; `A CAPTURE WOULD DIE
 // at PLACE` and `A REPLAY WOULD BE WRONG: the graph lacks the copy, at PLACE` for what no capture has shown.

@@ -133,6 +133,19 @@ void read(const Cursor& at, Frame& out) {
   at.get("inlined", out.inlined);
 }
 
+void read(const Cursor& at, PerStep& out) {
+  at.get("steps", out.steps);
+  at.not_negative("count", out.count);
+  at.not_negative("blocked_us", out.blocked_us);
+  at.list(
+      "left_out", out.left_out,
+      [](const Cursor& item, StepsLeftOut& to) {
+        item.get("steps", to.steps);
+        item.get("why", to.why);
+      },
+      false);
+}
+
 void read(const Cursor& at, Violation& out) {
   at.get("id", out.id);
   at.get("rule", out.rule);
@@ -142,12 +155,14 @@ void read(const Cursor& at, Violation& out) {
   at.get("situation", out.situation);
   at.get("evidence", out.evidence);
   at.word("phase", out.phase, phase_named, "warmup, capture, replay, step, source");
+  at.get("symptom_of", out.symptom_of);
   at.get("api", out.api);
   at.get("result", out.result);
   at.get("count", out.count);
   at.get("processes", out.processes);
   at.get("bytes", out.bytes);
   at.get("blocked_us", out.blocked_us);
+  at.optional_object("per_step", [&](const Cursor& per_step) { read(per_step, out.per_step.emplace()); });
   at.get("capture", out.capture);
   at.get("device", out.device);
   at.get("stream", out.stream);
@@ -252,6 +267,9 @@ void read_summary(const Cursor& at, Report& out) {
     summary.get("warnings", out.summary.warnings);
     summary.get("notes", out.summary.notes);
     summary.get("suppressed", out.summary.suppressed);
+    std::optional<uint64_t> symptoms;
+    summary.get("symptoms", symptoms);
+    out.summary.symptoms = symptoms.value_or(0);
     summary.get("by_rule", out.summary.by_rule);
   });
 }

@@ -159,6 +159,16 @@ Json of(const Stack& stack) {
                                  })}};
 }
 
+Json of(const PerStep& per_step) {
+  Json out = {{"steps", per_step.steps}, {"count", finite(per_step.count)}};
+  if (per_step.blocked_us) out["blocked_us"] = finite(*per_step.blocked_us);
+  if (!per_step.left_out.empty())
+    out["left_out"] = array(per_step.left_out, [](const StepsLeftOut& left) {
+      return Json{{"steps", left.steps}, {"why", left.why}};
+    });
+  return out;
+}
+
 Json of(const Violation& violation) {
   Json out = {{"id", violation.id},
               {"rule", violation.rule},
@@ -168,12 +178,14 @@ Json of(const Violation& violation) {
   if (!violation.situation.empty()) out["situation"] = violation.situation;
   out["evidence"] = violation.evidence;
   out["phase"] = name(violation.phase);
+  add(out, "symptom_of", violation.symptom_of);
   add(out, "api", violation.api);
   add(out, "result", violation.result);
   out["count"] = violation.count;
   out["processes"] = violation.processes;
   add(out, "bytes", violation.bytes);
   if (violation.blocked_us) out["blocked_us"] = finite(*violation.blocked_us);
+  if (violation.per_step) out["per_step"] = of(*violation.per_step);
   add(out, "capture", violation.capture);
   add(out, "device", violation.device);
   add(out, "stream", violation.stream);
@@ -199,11 +211,8 @@ Json of(const Violation& violation) {
 Json of(const Summary& summary) {
   Json by_rule = Json::object();
   for (const auto& [rule, count] : summary.by_rule) by_rule[rule] = count;
-  return {{"errors", summary.errors},
-          {"warnings", summary.warnings},
-          {"notes", summary.notes},
-          {"suppressed", summary.suppressed},
-          {"by_rule", by_rule}};
+  return {{"errors", summary.errors},         {"warnings", summary.warnings}, {"notes", summary.notes},
+          {"suppressed", summary.suppressed}, {"symptoms", summary.symptoms}, {"by_rule", by_rule}};
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ void merge_one(Report& into, MergeInput from, size_t number) {
   keep_capture_ids_apart(into, report, number);
   into.captures.insert(into.captures.end(), std::make_move_iterator(report.captures.begin()),
                        std::make_move_iterator(report.captures.end()));
-  merge_violations(into.violations, std::move(report.violations));
+  merge_violations(into.violations, std::move(report.violations), number);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/fingerprint.h"
@@ -89,6 +90,33 @@ std::optional<Suppressed> suppression(const Violation& a, const Violation& b) {
   return a.suppressed ? a.suppressed : b.suppressed;
 }
 
+void add_left_out(std::vector<StepsLeftOut>& into, const std::vector<StepsLeftOut>& from) {
+  for (const auto& left : from) {
+    const auto own = std::find_if(into.begin(), into.end(),
+                                  [&](const StepsLeftOut& known) { return known.why == left.why; });
+    if (own == into.end())
+      into.push_back(left);
+    else
+      own->steps += left.steps;
+  }
+}
+
+// Of two ranks: what it costs in a step of either.
+void combine(std::optional<PerStep>& into, const std::optional<PerStep>& from) {
+  if (!into || !from) {
+    if (!into) into = from;
+    return;
+  }
+  const auto own = static_cast<double>(into->steps), other = static_cast<double>(from->steps);
+  if (own + other == 0) return;
+  const auto mean = [&](double a, double b) { return (a * own + b * other) / (own + other); };
+  into->count = mean(into->count, from->count);
+  if (into->blocked_us || from->blocked_us)
+    into->blocked_us = mean(into->blocked_us.value_or(0), from->blocked_us.value_or(0));
+  into->steps += from->steps;
+  add_left_out(into->left_out, from->left_out);
+}
+
 void combine(Violation& into, Violation from) {
   // What happened in a run tells more than what could: its message, place and stack stand.
   if (!has(into.evidence, "runtime") && has(from.evidence, "runtime")) std::swap(into, from);
@@ -103,6 +131,8 @@ void combine(Violation& into, Violation from) {
   into.severity = std::min(into.severity, from.severity);
   into.count += has(from.evidence, "runtime") ? from.count : 0;
   if (from.blocked_us) into.blocked_us = into.blocked_us.value_or(0) + *from.blocked_us;
+  combine(into.per_step, from.per_step);
+  if (!into.symptom_of) into.symptom_of = from.symptom_of;
   if (from.bytes) into.bytes = std::max(into.bytes.value_or(0), *from.bytes);
   unite(into.evidence, from.evidence);
   unite(into.processes, from.processes);
@@ -121,7 +151,21 @@ void combine(Violation& into, Violation from) {
 
 }  // namespace
 
-void merge_violations(std::vector<Violation>& into, std::vector<Violation> from) {
+namespace {
+
+// Two reports may call different faults by one id, and symptoms name their causes by it.
+void keep_ids_apart(std::vector<Violation>& violations, size_t number) {
+  const std::string prefix = std::to_string(number) + ":";
+  for (auto& violation : violations) {
+    violation.id.insert(0, prefix);
+    if (violation.symptom_of) violation.symptom_of->insert(0, prefix);
+  }
+}
+
+}  // namespace
+
+void merge_violations(std::vector<Violation>& into, std::vector<Violation> from, size_t number) {
+  keep_ids_apart(from, number);
   // Closest lines are paired first, so that neighbours in one function do not steal each other's twin.
   struct Pair {
     int apart;
@@ -137,13 +181,21 @@ void merge_violations(std::vector<Violation>& into, std::vector<Violation> from)
                    [](const Pair& a, const Pair& b) { return a.apart < b.apart; });
 
   std::vector<bool> taken_into(before), taken_from(from.size());
+  std::map<std::string, std::string> one_with;  // ids
   for (const Pair& pair : pairs) {
     if (taken_into[pair.into] || taken_from[pair.from]) continue;
     taken_into[pair.into] = taken_from[pair.from] = true;
+    const std::string kept = into[pair.into].id;
+    one_with[from[pair.from].id] = kept;
     combine(into[pair.into], std::move(from[pair.from]));
+    into[pair.into].id = kept;
   }
   for (size_t k = 0; k < from.size(); ++k)
     if (!taken_from[k]) into.push_back(std::move(from[k]));
+  for (auto& violation : into)
+    if (violation.symptom_of)
+      if (const auto same = one_with.find(*violation.symptom_of); same != one_with.end())
+        violation.symptom_of = same->second;
 }
 
 }  // namespace capgate::reports

@@ -155,8 +155,21 @@ struct Suppressed {
   std::string origin;  // "model.cpp:12" | "suppressions.txt:3" | "capgate_allow"
 };
 
+// What a fault costs in one step, over the steps that count: a first pass that warms up, a step that did not
+// end and the like are left out, each with the reason.
+struct StepsLeftOut {
+  uint64_t steps = 0;
+  std::string why;  // "warm-up", "not finished", …
+};
+struct PerStep {
+  uint64_t steps = 0;  // that count
+  double count = 0;    // occurrences in one of them
+  std::optional<double> blocked_us;
+  std::vector<StepsLeftOut> left_out;
+};
+
 struct Violation {
-  std::string id;    // filled by finish()
+  std::string id;    // filled by finish(); before it, any name that symptoms may use
   std::string rule;  // a rule of the catalogue
   Severity severity = Severity::error;
   std::string message;    // one line, what happened here
@@ -164,11 +177,15 @@ struct Violation {
   std::string situation;  // filled by finish(): an id of the situation table ("host-sync.torch-item")
   std::vector<std::string> evidence;  // runtime | static
   Phase phase = Phase::capture;
+  // The id of the violation that this one follows from: the branch on a value that another line read back. A
+  // symptom does not count by itself, see causes.h.
+  std::optional<std::string> symptom_of;
   std::optional<std::string> api, result;
   uint64_t count = 1;
   std::vector<int64_t> processes;
   std::optional<uint64_t> bytes;
   std::optional<double> blocked_us;
+  std::optional<PerStep> per_step;
   std::optional<std::string> capture, stream, thread;
   std::optional<int> device;
   Location location;
@@ -183,8 +200,9 @@ struct Violation {
   std::optional<std::string> baseline;  // new | known
 };
 
+// Errors, warnings and notes are causes: what somebody has to change. `by_rule` counts symptoms too.
 struct Summary {
-  uint64_t errors = 0, warnings = 0, notes = 0, suppressed = 0;
+  uint64_t errors = 0, warnings = 0, notes = 0, suppressed = 0, symptoms = 0;
   std::map<std::string, uint64_t> by_rule;
 };
 
@@ -204,8 +222,8 @@ struct Report {
   Summary summary;
 };
 
-// Fills what follows from the rest: ids, hints, order of violations, summary, verdict. A producer calls it
-// last.
+// Fills what follows from the rest: ids, hints, what is a symptom of what, order of violations, summary,
+// verdict. A producer calls it last.
 void finish(Report& report);
 
 }  // namespace capgate::reports

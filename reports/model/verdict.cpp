@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reports/model/causes.h"
 #include "reports/model/names.h"
 
 namespace capgate::reports {
@@ -30,12 +31,15 @@ Verdict verdict_of(const Report& report) {
 
 Summary summary_of(const Report& report) {
   Summary summary;
+  const Causes causes(report);
   for (const auto& violation : report.violations) {
     if (violation.suppressed) {
       ++summary.suppressed;
       continue;
     }
-    if (violation.severity == Severity::error)
+    if (causes.cause_of(violation))
+      ++summary.symptoms;
+    else if (violation.severity == Severity::error)
       ++summary.errors;
     else
       ++(violation.severity == Severity::warning ? summary.warnings : summary.notes);
@@ -46,8 +50,9 @@ Summary summary_of(const Report& report) {
 
 std::optional<std::string> contradiction(const Report& report) {
   const auto counted = [](const Summary& of) {
-    return fmt::format("{} errors, {} warnings, {} notes and {} suppressed", of.errors, of.warnings, of.notes,
-                       of.suppressed);
+    std::string text = fmt::format("{} errors, {} warnings, {} notes and {} suppressed", of.errors,
+                                   of.warnings, of.notes, of.suppressed);
+    return of.symptoms ? fmt::format("{} with {} symptoms", text, of.symptoms) : text;
   };
   const Summary holds = summary_of(report);
   if (counted(holds) != counted(report.summary))
@@ -89,6 +94,15 @@ bool is_eager_alone(const Report& report) {
 bool was_refused(const Violation& violation) {
   return violation.result && !violation.result->empty() && *violation.result != "cudaSuccess" &&
          *violation.result != "CUDA_SUCCESS" && *violation.result != "0";
+}
+
+bool killed_a_capture(const Violation& violation) {
+  if (const auto said = violation.details.find("consequence"); said != violation.details.end())
+    return said->second.starts_with("killed ");
+  // What CUDA refuses for another reason (an event of another device), the capture survives.
+  return violation.phase == Phase::capture && was_refused(violation) &&
+         (violation.result->find("Capture") != std::string::npos ||
+          violation.result->find("CAPTURE") != std::string::npos);
 }
 
 std::optional<Reason> missing_proof(const Report& report) {

@@ -37,6 +37,9 @@ const Reason& no_region();
 // CUDA answered the call with an error.
 bool was_refused(const Violation& violation);
 
+// A capture died of it.
+bool killed_a_capture(const Violation& violation);
+
 // Warnings count only under --fail-on warning. `audited`: 3 when the program's own error is the only reason.
 ExitCode exit_code(const Report& report, Severity fail_on = Severity::error, bool audited = false);
 

@@ -68,6 +68,8 @@ TEST(Schema, HoldsForAReportWithEveryOptionalKey) {
   fault.bytes = 4;
   fault.blocked_us = 1.5;
   fault.flow = {{"a.cpp", 1, "copied here"}};
+  fault.per_step = PerStep{4, 8, 51.5, {{1, "warm-up"}}};
+  report.violations[1].symptom_of = fault.id;
   fault.baseline = "new";
   report.coverage.processes[0].rank = 3;
   report.run->signal = 9;
