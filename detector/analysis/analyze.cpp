@@ -125,6 +125,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_notices(judge);
     judge_steps(judge);
     add_sources(timeline, places, settings.frames, sources);
+    judge.link_symptoms();
     in_regions += region_costs(timeline);
     in_replays += replay_costs(timeline, replay_steps(timeline));
     for (auto& capture : list_captures(timeline, room)) report.captures.push_back(std::move(capture));

@@ -47,12 +47,6 @@ std::string why_not_attached(const trace::ProcessTrace& process) {
   return "CUPTI is unavailable";
 }
 
-std::string capture_name(const Timeline& timeline, const Capture& capture) {
-  if (!capture.bucket.empty()) return "capture \"" + capture.bucket + "\"";
-  return "capture " + std::to_string(capture.number + 1) + " of process " +
-         std::to_string(timeline.trace->pid);
-}
-
 void attachment(const seal::SealedTrace& trace, Report& report) {
   constexpr std::string_view kHeld = "held-by:";
   auto& coverage = report.coverage;

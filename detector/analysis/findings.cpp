@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "detector/analysis/judge.h"
 
@@ -18,17 +17,20 @@ Findings::Entry& Findings::at(const std::string& rule, const std::string& site) 
 
 std::vector<reports::Violation> Findings::take() {
   std::vector<reports::Violation> out;
+  std::map<const Entry*, std::string> names;
+  for (const Entry* entry : order_) names[entry] = "#" + std::to_string(names.size());
   for (Entry* entry : order_) {
     auto& violation = entry->violation;
+    violation.id = names[entry];
+    // A symptom is one each time, and of one cause.
+    if (entry->causes.size() == 1 && entry->causes.begin()->second == violation.count)
+      violation.symptom_of = names[entry->causes.begin()->first];
     // A fault that only the first pass shows, while later passes do without, is what a warm-up is for.
     if (entry->later == 0) violation.severity = reports::Severity::note;
-    if (entry->in_passes > entry->passes.size()) {
-      // "8 times a step" tells more than 32 times in a run of four.
-      const double each = static_cast<double>(entry->in_passes) / static_cast<double>(entry->passes.size());
-      char text[32];
-      std::snprintf(text, sizeof text, "%.3g", each);
-      violation.details["times a step"] = text;
-    }
+    StepShare share = entry->in_regions;
+    if (share.calls == 0)
+      for (const auto& [process, in_replays] : entry->in_replays) share += in_replays;
+    violation.per_step = share.per_step();
     // Sums of microseconds keep no more digits than the clock has.
     if (violation.blocked_us) violation.blocked_us = std::round(*violation.blocked_us * 1000) / 1000;
     violation.processes.assign(entry->processes.begin(), entry->processes.end());

@@ -12,24 +12,6 @@ using reports::Phase;
 using reports::Severity;
 using trace::Family;
 using trace::is_memory;
-using trace::is_wait;
-
-// Calls between a copy and the wait for it that change nothing of their being one request.
-bool is_quiet(Family family) {
-  switch (family) {
-    case Family::capture_info:
-    case Family::capture_mode:
-    case Family::func_attribute:
-    case Family::query:
-    case Family::event_create:
-    case Family::event_record:
-    case Family::event_query:
-    case Family::other:
-      return true;
-    default:
-      return false;
-  }
-}
 
 std::vector<reports::SourceLine> quoted_source(const seal::SealedTrace& trace, const reports::Location& at) {
   std::vector<reports::SourceLine> lines;
@@ -55,6 +37,7 @@ Judge::Judge(const seal::SealedTrace& trace, const seal::Process& process, const
       settings_(settings),
       findings_(findings) {
   device_refusals = refused_for_their_device(process.trace);
+  region_steps_ = region_steps(timeline);
   pair_copies_with_waits();
 }
 
@@ -125,8 +108,7 @@ std::string Judge::capture_id(const Capture& capture) const {
 }
 
 std::string Judge::capture_name(const Capture& capture) const {
-  if (!capture.bucket.empty()) return "capture \"" + capture.bucket + "\"";
-  return "capture " + std::to_string(capture.number + 1) + " of " + stream_name(capture.begin);
+  return analysis::capture_name(timeline_, capture);
 }
 
 std::string Judge::stream_name(size_t i) const {
@@ -196,10 +178,11 @@ void Judge::report(const Finding& finding) {
   const bool fresh = v.count == 0;
   const RegionOccurrence* step = finding.phase == Phase::warmup ? region(finding.call) : nullptr;
   const bool warm = step && goes_on(*step);
-  if (finding.capture == kNone && region(finding.call)) {
-    entry.passes.emplace(process_.trace.pid, context(finding.call).region);
-    ++entry.in_passes;
-  }
+  const double blocked = finding.blocks ? blocked_us(call(finding.call)) : 0;
+  if (finding.capture == kNone)
+    if (const auto* in = region(finding.call)) count_in_step(entry, *in, blocked);
+  if (const auto link = linked_.find({finding.rule, finding.call}); link != linked_.end())
+    link->second = &entry;
   ++v.count;
   ++(warm ? entry.warm : entry.later);
   entry.processes.insert(process_.trace.pid);
@@ -217,8 +200,7 @@ void Judge::report(const Finding& finding) {
     ++entry.unallowed;
 
   if (finding.bytes) v.bytes = v.bytes.value_or(0) + *finding.bytes;
-  if (finding.blocks && record.t_end_ns > record.t_begin_ns)
-    v.blocked_us = v.blocked_us.value_or(0) + static_cast<double>(record.t_end_ns - record.t_begin_ns) / 1e3;
+  if (blocked > 0) v.blocked_us = v.blocked_us.value_or(0) + blocked;
 
   // The gravest occurrence speaks for all, the first one among equals; a step that is past its warm-up goes
   // before one that is not.
@@ -249,29 +231,34 @@ void Judge::report(const Finding& finding) {
   if (device != trace::kNoDevice) v.device = device;
 }
 
-// A copy and the wait for it that one line asks for (`.item()`, a blocking `.to()`, a mask used as an index)
-// are one request of the user's, so one fault: the wait. See docs/design/one-fault-one-finding.md.
-void Judge::pair_copies_with_waits() {
-  std::map<uint32_t, size_t> last_copy;  // by thread
-  for (size_t i = 0; i < process_.trace.calls.size(); ++i) {
-    const Call& c = call(i);
-    const auto family = static_cast<Family>(c.r.family);
-    if ((c.r.flags & trace::kNested) || is_quiet(family)) continue;
-    const auto copy = last_copy.find(c.tid);
-    if (family == Family::memcpy_async) {
-      last_copy[c.tid] = i;
-      continue;
-    }
-    if (copy == last_copy.end()) continue;
-    const size_t before = copy->second;
-    last_copy.erase(copy);
-    if (!is_wait(family)) continue;
-    const bool same_stream = family != Family::stream_sync || stream_key(c) == stream_key(call(before));
-    if (!same_stream || !place(i).known || place(i).location.line == 0 || place(i).site != place(before).site)
-      continue;
-    copy_of_wait[i] = before;
-    wait_of_copy[before] = i;
+void Judge::count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us) {
+  StepShare& share = entry.in_regions;
+  share.regions[{process_.trace.pid, step.name}] = region_steps_[step.name];
+  if (!counts(step)) return;
+  ++share.calls;
+  share.blocked_us += blocked_us;
+  share.blocks |= blocked_us > 0;
+}
+
+void Judge::count_in_replays(const std::string& rule, const std::string& site, const StepShare& share) {
+  StepShare& known = findings_.at(rule, site).in_replays[process_.trace.pid];
+  if (share.calls > known.calls) known = share;
+}
+
+void Judge::follows(const Fault& symptom, const Fault& cause) {
+  linked_.try_emplace(symptom, nullptr);
+  linked_.try_emplace(cause, nullptr);
+  links_.emplace_back(symptom, cause);
+}
+
+void Judge::link_symptoms() {
+  for (const auto& [symptom, cause] : links_) {
+    Findings::Entry* const of = linked_.at(symptom);
+    const Findings::Entry* const from = linked_.at(cause);
+    if (of && from && of != from) ++of->causes[from];
   }
+  links_.clear();
+  linked_.clear();
 }
 
 std::string host_memory(trace::HostPlace place) {

@@ -9,6 +9,7 @@
 
 #include "detector/analysis/device_refusals.h"
 #include "detector/analysis/places.h"
+#include "detector/analysis/steps.h"
 #include "detector/analysis/timeline.h"
 #include "reports/model/report.h"
 
@@ -45,9 +46,10 @@ class Findings {
     reports::Violation violation;
     std::set<int64_t> processes;
     uint64_t warm = 0, later = 0;  // occurrences in a first pass that others followed, and all the rest
-    std::set<std::pair<int64_t, int32_t>> passes;  // of marked steps: process, occurrence
-    uint64_t in_passes = 0;                        // occurrences there
-    uint64_t unallowed = 0;                        // outside every allow scope
+    StepShare in_regions;          // of marked steps
+    std::map<int64_t, StepShare> in_replays;  // by process: of the graph whose steps hold most of it
+    std::map<const Entry*, uint64_t> causes;  // what it follows from, how often
+    uint64_t unallowed = 0;                   // outside every allow scope
     std::string allow_reason;
   };
 
@@ -59,6 +61,13 @@ class Findings {
   std::vector<Entry*> order_;
 };
 
+// A call that is judged by a rule, or will be.
+struct Fault {
+  std::string_view rule;  // a literal
+  size_t call = 0;
+  auto operator<=>(const Fault&) const = default;
+};
+
 class Judge {
  public:
   Judge(const seal::SealedTrace& trace, const seal::Process& process, const Timeline& timeline,
@@ -68,6 +77,14 @@ class Judge {
   // A fault that no call of CUDA's goes with: `finding.elsewhere` is its place, `what` tells it from others
   // there.
   void report_apart(const Finding& finding, const std::string& what, uint32_t tid, uint64_t times);
+
+  // `symptom` follows from `cause`: the value that the one copies is what the other waits for. To be said
+  // before either is reported; it holds if both are.
+  void follows(const Fault& symptom, const Fault& cause);
+  void link_symptoms();  // when all rules have been
+
+  // What the calls of one rule and place cost in the steps of one graph.
+  void count_in_replays(const std::string& rule, const std::string& site, const StepShare& share);
 
   const Timeline& timeline() const { return timeline_; }
   const seal::SealedTrace& trace() const { return trace_; }
@@ -111,6 +128,7 @@ class Judge {
  private:
   void pair_copies_with_waits();
   void describe(reports::Violation& v, const Finding& finding, const Place& at);
+  void count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us);
 
   const seal::SealedTrace& trace_;
   const seal::Process& process_;
@@ -119,6 +137,9 @@ class Judge {
   const reports::Settings& settings_;
   Findings& findings_;
   std::map<std::string, std::string> first_site_;
+  std::map<std::string, RegionSteps> region_steps_;
+  std::map<Fault, Findings::Entry*> linked_;    // null until it is reported
+  std::vector<std::pair<Fault, Fault>> links_;  // symptom, cause
 };
 
 // "a stack array", "heap memory", "pageable memory".

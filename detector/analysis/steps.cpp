@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "detector/analysis/copy_operands.h"
+#include "detector/analysis/results.h"
 
 namespace capgate::analysis {
 namespace {
@@ -15,8 +16,7 @@ void add_call(StepCosts& costs, const Timeline& timeline, const Call& call) {
   const auto family = static_cast<Family>(call.r.family);
   if (is_host_wait(timeline, call)) {
     ++costs.waits;
-    if (call.r.t_end_ns > call.r.t_begin_ns)
-      costs.blocked_us += static_cast<double>(call.r.t_end_ns - call.r.t_begin_ns) / 1e3;
+    costs.blocked_us += blocked_us(call);
   }
   if (family == Family::alloc_device || family == Family::alloc_host || family == Family::alloc_async)
     ++costs.allocs;
@@ -26,6 +26,11 @@ void add_call(StepCosts& costs, const Timeline& timeline, const Call& call) {
 }
 
 }  // namespace
+
+double blocked_us(const Call& call) {
+  if (is_refusal(call.r.result) || call.r.t_end_ns <= call.r.t_begin_ns) return 0;
+  return static_cast<double>(call.r.t_end_ns - call.r.t_begin_ns) / 1e3;
+}
 
 bool is_host_wait(const Timeline& timeline, const Call& call) {
   switch (static_cast<Family>(call.r.family)) {
@@ -71,11 +76,63 @@ StepCosts& StepCosts::operator+=(const StepCosts& other) {
   return *this;
 }
 
+bool counts(const RegionOccurrence& pass) {
+  return pass.number > 0 && !pass.has_capture && pass.end_seq != kNever;
+}
+
+std::map<std::string, RegionSteps> region_steps(const Timeline& timeline) {
+  std::map<std::string, RegionSteps> steps;
+  for (const auto& pass : timeline.regions) {
+    RegionSteps& of = steps[pass.name];
+    if (counts(pass))
+      ++of.counted;
+    else if (pass.has_capture)
+      ++of.captured;
+    else if (pass.number == 0)
+      ++of.warmup;
+    else
+      ++of.unfinished;
+  }
+  return steps;
+}
+
+StepShare& StepShare::operator+=(const StepShare& other) {
+  calls += other.calls;
+  blocked_us += other.blocked_us;
+  blocks |= other.blocks;
+  regions.insert(other.regions.begin(), other.regions.end());
+  replays += other.replays;
+  without_stacks += other.without_stacks;
+  return *this;
+}
+
+std::optional<reports::PerStep> StepShare::per_step() const {
+  RegionSteps all;
+  for (const auto& [region, steps] : regions) {
+    all.counted += steps.counted;
+    all.warmup += steps.warmup;
+    all.captured += steps.captured;
+    all.unfinished += steps.unfinished;
+  }
+  const uint64_t steps = all.counted + replays;
+  if (steps == 0 || calls == 0) return std::nullopt;
+  const auto each = [&](double sum) { return std::round(sum / static_cast<double>(steps) * 1000) / 1000; };
+  reports::PerStep out;
+  out.steps = steps;
+  out.count = each(static_cast<double>(calls));
+  if (blocks) out.blocked_us = each(blocked_us);
+  const auto leave_out = [&](uint64_t number, const char* why) {
+    if (number > 0) out.left_out.push_back({number, why});
+  };
+  leave_out(all.warmup, "warm-up");
+  leave_out(all.captured, "a capture in it");
+  leave_out(all.unfinished, "not finished");
+  leave_out(without_stacks, "recorded without stacks");
+  return out;
+}
+
 StepCosts region_costs(const Timeline& timeline) {
   StepCosts costs;
-  const auto counts = [](const RegionOccurrence& r) {
-    return r.number > 0 && !r.has_capture && r.end_seq != kNever;
-  };
   for (const auto& region : timeline.regions)
     if (counts(region)) ++costs.steps;
   if (costs.steps == 0) return costs;

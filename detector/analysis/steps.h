@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "detector/analysis/timeline.h"
+#include "reports/model/report.h"
 
 namespace capgate::analysis {
 
@@ -30,8 +33,35 @@ struct StepCosts {
   StepCosts& operator+=(const StepCosts& other);
 };
 
+// Steps that a cost is counted over, and those that are left out of it.
+struct RegionSteps {
+  uint64_t counted = 0, warmup = 0, captured = 0, unfinished = 0;
+};
+
+// Of the passes of each marked region, by its name.
+std::map<std::string, RegionSteps> region_steps(const Timeline& timeline);
+
+// A pass over which costs are counted: not the first, whole, and with no capture in it.
+bool counts(const RegionOccurrence& pass);
+
+// What one fault costs in some steps.
+struct StepShare {
+  uint64_t calls = 0;                                              // in the steps that count
+  double blocked_us = 0;                                           // there
+  bool blocks = false;                                             // some call there made the host wait
+  std::map<std::pair<int64_t, std::string>, RegionSteps> regions;  // by process and name
+  uint64_t replays = 0, without_stacks = 0;  // steps between replays that count; whose calls have no place
+
+  // Empty where no step counts or none of them shows the fault.
+  std::optional<reports::PerStep> per_step() const;
+  StepShare& operator+=(const StepShare& other);
+};
+
 // The host stands still in such a call.
 bool is_host_wait(const Timeline& timeline, const Call& call);
+
+// How long it did; a call that CUDA refuses waits for nothing.
+double blocked_us(const Call& call);
 
 StepCosts region_costs(const Timeline& timeline);  // of marked passes after the first
 StepCosts replay_costs(const Timeline& timeline,

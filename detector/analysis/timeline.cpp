@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "detector/analysis/results.h"
+#include "reports/model/names.h"
 #include "reports/settings/glob.h"
 
 namespace capgate::analysis {
@@ -523,6 +524,12 @@ bool is_work(Family family) {
     default:
       return false;
   }
+}
+
+std::string capture_name(const Timeline& timeline, const Capture& capture) {
+  const auto stream = timeline.stream_labels.find(capture.stream);
+  return reports::capture_name(capture.bucket, std::to_string(capture.number + 1),
+                               stream == timeline.stream_labels.end() ? "" : stream->second);
 }
 
 Timeline make_timeline(const trace::ProcessTrace& trace, const std::vector<std::string>& regions) {

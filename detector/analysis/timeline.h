@@ -99,6 +99,9 @@ struct Timeline {
   std::string_view name(const Call& call) const { return trace->text(call.r.name); }
 };
 
+// `capture "decode bs=8"`, or `capture 1 of s1` where the program gave it no name.
+std::string capture_name(const Timeline& timeline, const Capture& capture);
+
 // Streams by what they are: all spellings of the legacy stream are 0, a thread's own default stream differs
 // by thread.
 uint64_t stream_key(const Call& call);

@@ -102,7 +102,15 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
   for (const auto& [key, site] : sites) {
     // What only some steps do is not what a step does.
     if (site.steps.size() < 2 || site.steps.size() * 2 < steps.size() - unplaced.size()) continue;
+    StepShare share;
+    share.replays = steps.size() - unplaced.size();
+    share.without_stacks = unplaced.size();
     for (const size_t i : site.calls) {
+      ++share.calls;
+      if (is_host_wait(judge.timeline(), judge.call(i))) {
+        share.blocks = true;
+        share.blocked_us += blocked_us(judge.call(i));
+      }
       if (!done.insert(i).second) continue;
       const Cost cost = cost_of(judge.timeline(), judge.call(i));
       Finding finding;
@@ -130,6 +138,7 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
         finding.bytes = judge.call(i).r.bytes;
       judge.report(finding);
     }
+    judge.count_in_replays(key.first, key.second, share);
   }
 }
 

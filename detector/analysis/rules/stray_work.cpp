@@ -2,6 +2,8 @@
 // graph. CUDA says nothing about it unless the capture's stream is a blocking one, or what it was given is of
 // another device than its stream.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "detector/analysis/judge.h"
 #include "detector/analysis/kernel_name.h"
@@ -87,6 +89,36 @@ std::string refusal_text(Judge& judge, size_t i) {
          (event ? "; what waits for it does not wait for this" : "; it is not in the graph");
 }
 
+// Streams that wait for an event whose record was refused: they wait for nothing and are not in the capture.
+class ForksThatFailed {
+ public:
+  void see(Judge& judge, size_t i) {
+    const Call& call = judge.call(i);
+    const auto family = static_cast<Family>(call.r.family);
+    if (family == Family::event_record) {
+      if (judge.device_refusals.contains(i))
+        refused_[call.r.object] = i;
+      else if (call.r.result == 0)
+        refused_.erase(call.r.object);
+    } else if (family == Family::stream_wait && call.r.result == 0) {
+      const auto record = refused_.find(call.r.object);
+      if (record != refused_.end())
+        streams_[stream_key(call)] = record->second;
+      else
+        streams_.erase(stream_key(call));
+    }
+  }
+  // The refused record that the call's stream waited for.
+  std::optional<size_t> of(const Call& call) const {
+    const auto stream = streams_.find(stream_key(call));
+    return stream == streams_.end() ? std::nullopt : std::optional(stream->second);
+  }
+
+ private:
+  std::map<uint64_t, size_t> refused_;  // by event
+  std::map<uint64_t, size_t> streams_;
+};
+
 void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) {
   const auto [i, stray] = escaped;
   Finding finding;
@@ -152,12 +184,16 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<Escape
 
 void judge_stray_work(Judge& judge) {
   std::vector<std::vector<Escaped>> strays(judge.timeline().captures.size());
+  ForksThatFailed forks;
   for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
     const Call& call = judge.call(i);
     const Capture* capture = judge.window(i);
     if (!capture || (call.r.flags & trace::kNested) || judge.is_relaxed_library(i)) continue;
+    forks.see(judge, i);
     const Stray stray = stray_of(judge, i, *capture);
     if (stray != Stray::no) strays[capture->number].push_back({i, stray});
+    if (stray == Stray::other_stream)
+      if (const auto record = forks.of(call)) judge.follows({"escaped-work", i}, {"wrong-device", *record});
   }
   for (const auto& capture : judge.timeline().captures) {
     auto& found = strays[capture.number];

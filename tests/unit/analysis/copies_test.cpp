@@ -112,7 +112,9 @@ TEST_F(Copies, ACopyAndTheWaitForItSayWhatTheUserAskedFor) {
   const auto fault = only(trace.report(), "host-sync");
   EXPECT_EQ(fault.message, "the host waits for a copy of 4 bytes from the device in the step \"step\"");
   EXPECT_EQ(fault.count, 32);
-  EXPECT_EQ(fault.details.at("times a step"), "8");
+  ASSERT_TRUE(fault.per_step);
+  EXPECT_EQ(fault.per_step->steps, 3u);
+  EXPECT_EQ(fault.per_step->count, 8);
 }
 
 TEST_F(Copies, ANodeWithHostMemoryThatNoCopyCallTellsIsAHostPointer) {

@@ -214,6 +214,27 @@ TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {
       << text(report);
 }
 
+// The stream waits for nothing then: one cause, and what is sent to it is a symptom.
+TEST_F(Devices, WorkOfAForkThatWasRefusedFollowsFromTheRefusal) {
+  constexpr uint64_t kForked = 0x7000;
+  on_second(p.record(7, kSecond));
+  begin();
+  p.launch(kFirst);
+  p.at("step.cpp", 50, "order");
+  p.record(7, kFirst, kInvalidHandle);
+  p.wait(kForked, 7);
+  p.at("step.cpp", 51, "order");
+  p.launch(kForked);
+  finish(1);
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report),
+            (Faults{"error escaped-work step.cpp:51 order", "error wrong-device step.cpp:50 order"}))
+      << text(report);
+  const auto escaped = only(report, "escaped-work");
+  EXPECT_EQ(escaped.symptom_of, only(report, "wrong-device").id);
+  EXPECT_EQ(report.summary.errors, 1u);
+}
+
 TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
   use_second();
   begin();
