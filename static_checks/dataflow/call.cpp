@@ -319,6 +319,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   if (s().flow.region > kCallers) in_region_.insert(&f);
   if (frame_->function != &f) called_[frame_->function].insert(&f);
   const Reach& reached = reach(f);
+  if (reached.calls_api || reached.launches || reached.leaves_unit) frame_->read_backs.clear();
   Canon canon;
   canon.visible = &reached.visible;
   // A callable that goes in brings the variables that it captured.

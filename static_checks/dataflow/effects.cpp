@@ -55,6 +55,44 @@ void Interpreter::allocate(const Api& api, const Node* n, std::vector<Argument>&
     }
 }
 
+std::string Interpreter::stream_text(const Api& api, const std::vector<Argument>& a) const {
+  const Argument* stream = at_position(a, api.stream);
+  if (!stream && api.stream_last && !a.empty()) stream = &a.back();
+  return stream ? text_of(stream->node) : "";
+}
+
+// The copies to the host that a wait is for: those of its stream that no other work was queued behind.
+std::vector<Place> Interpreter::follow_read_back(const Api& api, const std::vector<Argument>& a,
+                                                 const CallEvent& event) {
+  std::vector<Place> found;
+  switch (api.is) {
+    case Is::copy:
+      if (!api.async) frame_->read_backs.clear();
+      return found;
+    case Is::poll:
+    case Is::host_known:
+    case Is::host_free:
+    case Is::same_memory:
+    case Is::capture_status:
+    case Is::exchange_mode:
+    case Is::no_return:
+      return found;
+    case Is::wait: {
+      const std::string stream = stream_text(api, a);
+      const bool whole_device = event.callee == "cudaDeviceSynchronize" ||
+                                event.callee == "cudaThreadSynchronize" || event.callee == "cuCtxSynchronize";
+      for (const ReadBack& copy : frame_->read_backs)
+        if (whole_device || (!stream.empty() && stream == copy.stream))
+          found.push_back(program_.place(copy.copy));
+      break;
+    }
+    default:
+      break;
+  }
+  frame_->read_backs.clear();
+  return found;
+}
+
 Value Interpreter::effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& a,
                           const std::vector<PathId>& object) {
   Value v;
@@ -78,10 +116,13 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     return state;
   };
 
+  const std::vector<Place> waits_for = follow_read_back(api, a, event);
   switch (api.is) {
     case Is::copy:
     case Is::copy_node:
       copy(api, n, a, event);
+      if (api.is == Is::copy && api.async && !event.to_device)
+        frame_->read_backs.push_back({n, stream_text(api, a)});
       judge(event, n);
       if (api.returns_dst && api.dst >= 0 && static_cast<size_t>(api.dst) < a.size())
         v.targets = a[static_cast<size_t>(api.dst)].value.targets;
@@ -127,7 +168,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       break;
     case Is::wait:
     case Is::poll:
-      judge(event, n);
+      judge(event, n, waits_for);
       break;
     case Is::begin_capture: {
       begin_region(n, "capture");

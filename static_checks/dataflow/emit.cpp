@@ -25,7 +25,8 @@ void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {
 
 void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at,
                               const std::string& callee, const Trace* taint,
-                              const std::map<std::string, std::string>& details) {
+                              const std::map<std::string, std::string>& details,
+                              const std::vector<Place>& waits_for) {
   const uint32_t region = s().flow.region;
   const bool by_value = taint != nullptr;
   if (region && s().flow.not_capturing) return;
@@ -62,8 +63,11 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     f.callee = callee;
     f.details = std::move(more);
     if (!callee.empty()) f.details["callee"] = callee;
+    f.waits_for = waits_for;
     if (taint) {
       f.details["source"] = Traces::origin(taint);
+      if (const Trace* first = Traces::first(taint); !first->source.empty())
+        f.origin = program_.place(first->at);
       f.flow = steps_of(taint);
       f.flow.push_back({f.place, judgement.message});
     }
@@ -90,7 +94,7 @@ void Interpreter::sink(Use use, const Trace* taint, const Node* at) {
   add_finding(rule_of(use), judgement, at, "", taint);
 }
 
-void Interpreter::judge(const CallEvent& event, const Node* at) {
+void Interpreter::judge(const CallEvent& event, const Node* at, const std::vector<Place>& waits_for) {
   if (!s().flow.region || !judged()) return;
   bool any = false;
   for (const NamedCallRule& rule : call_rules())
@@ -106,7 +110,7 @@ void Interpreter::judge(const CallEvent& event, const Node* at) {
       if (event.api.is == Is::launch && at->op == Op::launch) details["kernel"] = event.callee;
       if (is_explained(at)) explain(at, std::string(rule.id) + ": " + judgement->message);
       add_finding(rule.id, *judgement, at, event.api_name.empty() ? event.callee : event.api_name, nullptr,
-                  details);
+                  details, waits_for);
     }
   if (!any && is_explained(at)) explain(at, "no rule objects to " + event.callee + " here");
 }

@@ -84,6 +84,10 @@ class Interpreter {
     bool only_true() const { return truth && !falsehood && !unknown; }
     bool only_false() const { return falsehood && !truth && !unknown; }
   };
+  struct ReadBack {
+    const Node* copy;
+    std::string stream;  // as the user wrote it
+  };
   struct Frame {
     Function* function = nullptr;
     Frame* up = nullptr;
@@ -103,6 +107,7 @@ class Interpreter {
     bool last_is_open = false;              // with a region that it began, every time it got there
     int depth = 0;
     uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
+    std::vector<ReadBack> read_backs;  // copies to the host that nothing was queued behind yet
   };
   struct Argument {
     const Node* node = nullptr;
@@ -243,7 +248,9 @@ class Interpreter {
   void allow(const Node* rule, const Node* reason);
   CallEvent event_of(const Api& api, std::string callee);
   static StreamUse stream_use(const Argument* stream);
-  void judge(const CallEvent& event, const Node* at);
+  void judge(const CallEvent& event, const Node* at, const std::vector<Place>& waits_for = {});
+  std::vector<Place> follow_read_back(const Api& api, const std::vector<Argument>& a, const CallEvent& event);
+  std::string stream_text(const Api& api, const std::vector<Argument>& a) const;
   Operand operand(const Argument& argument, const std::vector<PathId>& paths);
   std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields,
                                     bool of_all);
@@ -270,7 +277,8 @@ class Interpreter {
   void sink(Use use, const Trace* taint, const Node* at);
   std::vector<FlowStep> steps_of(const Trace* taint) const;
   void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
-                   const Trace* taint, const std::map<std::string, std::string>& details = {});
+                   const Trace* taint, const std::map<std::string, std::string>& details = {},
+                   const std::vector<Place>& waits_for = {});
   void add_ref(uint32_t core, uint32_t region, const Chain* chain);
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
   void add_trouble(Function& function);

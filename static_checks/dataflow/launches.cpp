@@ -77,6 +77,7 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
 Value Interpreter::launch(const Node* n) {
   static constexpr Use kUses[3] = {Use::grid, Use::grid, Use::grid};
   std::vector<Argument> config = arguments_of(n, 0, nullptr);
+  frame_->read_backs.clear();
   for (size_t i = 0; i < 3 && i < config.size(); ++i)
     if (const Trace* t = taint_of(config[i].value))
       sink(kUses[i], t, config[i].node->file ? config[i].node : n);

@@ -49,10 +49,11 @@ class Traces {
   }
   Trace* copy(const Trace& other) { return &all_.emplace_back(other); }
 
-  static const std::string& origin(const Trace* t) {
+  static const Trace* first(const Trace* t) {
     while (t->before) t = t->before;
-    return t->source;
+    return t;
   }
+  static const std::string& origin(const Trace* t) { return first(t)->source; }
 
  private:
   const Program& program_;

@@ -102,6 +102,7 @@ class Printer {
     }
     text_ += count(summary.errors, "error") + ", " + count(summary.warnings, "warning") + ", " +
              count(summary.notes, "note");
+    if (summary.symptoms) text_ += ", " + count(summary.symptoms, "symptom");
     if (summary.suppressed) text_ += " (" + std::to_string(summary.suppressed) + " suppressed)";
     text_ += "; " + count(report.coverage.files_parsed.value_or(0), "file") + " parsed";
     if (const uint64_t failed = report.coverage.files_failed.value_or(0))

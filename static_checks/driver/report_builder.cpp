@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reports/settings/frames.h"
+#include "static_checks/driver/read_backs.h"
 #include "static_checks/frontend/files.h"
 
 namespace capgate::lint {
@@ -201,8 +202,10 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   for (const auto& [name, count] : regions_)
     if (!is_its_callers(name)) report_.coverage.regions.push_back({name, "lint", count});
 
+  std::vector<const Finding*> kept;
   for (const Finding& finding : findings_) {
     if (changes && !concerns(finding, *changes)) continue;
+    kept.push_back(&finding);
     reports::Violation violation;
     violation.rule = finding.rule;
     violation.severity = finding.severity;
@@ -226,6 +229,7 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     if (!finding.region.empty()) violation.details["region"] = finding.region;
     report_.violations.push_back(std::move(violation));
   }
+  link_read_backs(kept, report_.violations);
 
   reports::Suppressions suppressions;
   suppressions.entries = entries;

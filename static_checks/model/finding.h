@@ -45,10 +45,13 @@ struct Finding {
   std::string region;  // name of the region that makes it a fault; empty: found by whole-file
   std::vector<FlowStep> flow;
   std::map<std::string, std::string> details;  // what a rule adds ("source": "cudaMemcpyAsync", …)
+  Place origin;                  // of a finding about a device value: the call that brought it to the host
+  std::vector<Place> waits_for;  // of a wait: the copies to the host that it is for
 };
 template <class A>
 void fields(A& archive, Finding& v) {
-  archive(v.rule, v.severity, v.message, v.hint, v.place, v.function, v.callee, v.region, v.flow, v.details);
+  archive(v.rule, v.severity, v.message, v.hint, v.place, v.function, v.callee, v.region, v.flow, v.details,
+          v.origin, v.waits_for);
 }
 
 }  // namespace capgate::lint
