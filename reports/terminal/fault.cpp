@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
@@ -10,13 +11,6 @@
 
 namespace capgate::reports::terminal {
 namespace {
-
-const Capture* capture_of(const Report& report, const Violation& violation) {
-  if (!violation.capture) return nullptr;
-  const auto it = std::find_if(report.captures.begin(), report.captures.end(),
-                               [&](const Capture& capture) { return capture.id == *violation.capture; });
-  return it == report.captures.end() ? nullptr : &*it;
-}
 
 bool seen(const Violation& violation, std::string_view kind) {
   return std::find(violation.evidence.begin(), violation.evidence.end(), kind) != violation.evidence.end();
@@ -28,47 +22,21 @@ std::string painted_severity(Severity severity, const Paint& paint) {
   return severity == Severity::warning ? paint.yellow(word) : paint.cyan(word);
 }
 
-std::string labelled(std::string_view label, std::string_view text, int width) {
-  constexpr size_t kIndent = 10;
-  std::string head = "  " + std::string(label);
-  head.resize(kIndent, ' ');
-  return head + wrap(text, kIndent, width, true);
-}
-
-std::string heading(const Report& report, const Violation& violation, const Paint& paint) {
-  std::string out = painted_severity(violation.severity, paint) + " " + paint.bold(clean(violation.rule));
-  const std::string where = place(violation.location);
-  if (!where.empty()) out += " " + where;
-  const std::string what = consequence(report, violation);
-  if (!what.empty()) out += " - " + what;
-  return out + (violation.baseline == "known" ? " (known)" : "") + "\n";
-}
-
 // A longer line of source was written by a program.
 constexpr size_t kSourceColumns = 240;
-
-std::string source_lines(const Violation& violation, const Paint& paint) {
-  if (violation.source.empty()) return "";
-  size_t digits = 0;
-  for (const auto& line : violation.source) digits = std::max(digits, std::to_string(line.line).size());
-  std::string out = "\n";
-  for (const auto& line : violation.source) {
-    const bool here = line.line == violation.location.line;
-    std::string text = fmt::format("  {} {:>{}} | {}", here ? ">" : " ", line.line, digits,
-                                   head_of(clean(line.text), kSourceColumns));
-    while (text.ends_with(' ')) text.pop_back();
-    out += (here ? paint.bold(text) : paint.dim(text)) + "\n";
-  }
-  return out + "\n";
-}
+constexpr int kAround = 2;
 
 std::string seen_line(const Violation& violation) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (seen(violation, "runtime")) {
-    if (violation.count > 1) add(counted(violation.count, "time"));
     if (violation.processes.size() > 1) add(fmt::format("in {} processes", violation.processes.size()));
-    if (violation.blocked_us) add("the host was blocked for " + duration(*violation.blocked_us));
+    // Per step is how it is told where there are steps.
+    if (!violation.per_step) {
+      if (violation.count > 1) add(counted(violation.count, "time"));
+      if (violation.blocked_us && !was_refused(violation))
+        add("the host was blocked for " + duration(*violation.blocked_us));
+    }
     if (violation.bytes) add(bytes(*violation.bytes));
     if (violation.thread) add("thread " + clean(*violation.thread));
     if (violation.stream) add("stream " + clean(*violation.stream));
@@ -88,6 +56,44 @@ std::string flow(const Violation& violation) {
 }
 
 }  // namespace
+
+const Capture* capture_of(const Report& report, const Violation& violation) {
+  if (!violation.capture) return nullptr;
+  const auto it = std::find_if(report.captures.begin(), report.captures.end(),
+                               [&](const Capture& capture) { return capture.id == *violation.capture; });
+  return it == report.captures.end() ? nullptr : &*it;
+}
+
+std::string heading(const Report& report, const Violation& violation, const Paint& paint) {
+  std::string out = painted_severity(violation.severity, paint) + " " + paint.bold(clean(violation.rule));
+  const std::string where = place(violation.location);
+  if (!where.empty()) out += " " + where;
+  const std::string what = consequence(report, violation);
+  if (!what.empty()) out += " - " + what;
+  return out + (violation.baseline == "known" ? " (known)" : "") + "\n";
+}
+
+std::string labelled(std::string_view label, std::string_view text, const TerminalOptions& options) {
+  constexpr size_t kIndent = 10;
+  std::string head = "  " + std::string(label);
+  head.resize(std::max(kIndent, head.size() + 1), ' ');
+  return head + wrap(text, kIndent, options.width, true);
+}
+
+std::string source_lines(const Violation& violation, const Paint& paint, int around) {
+  size_t digits = 0;
+  for (const auto& line : violation.source) digits = std::max(digits, std::to_string(line.line).size());
+  std::string out;
+  for (const auto& line : violation.source) {
+    if (std::abs(line.line - violation.location.line) > around) continue;
+    const bool here = line.line == violation.location.line;
+    std::string text = fmt::format("  {} {:>{}} | {}", here ? ">" : " ", line.line, digits,
+                                   head_of(clean(line.text), kSourceColumns));
+    while (text.ends_with(' ')) text.pop_back();
+    out += (here ? paint.bold(text) : paint.dim(text)) + "\n";
+  }
+  return out;
+}
 
 std::string place(const Location& location) {
   std::string out;
@@ -109,14 +115,15 @@ std::string place(const Location& location) {
 std::string consequence(const Report& report, const Violation& violation) {
   if (const auto own = violation.details.find("consequence"); own != violation.details.end())
     return clean(own->second);
-  const std::string times = violation.count > 1 ? fmt::format("{} times ", grouped(violation.count)) : "";
+  std::string times = violation.count > 1 ? fmt::format("{} times ", grouped(violation.count)) : "";
+  if (violation.per_step) times = per_step(violation) + " ";
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
     const std::string label =
-        head_of(clean(capture && capture->bucket ? *capture->bucket : *violation.capture));
+        capture ? head_of(clean(capture_name(*capture))) : "capture " + head_of(clean(*violation.capture));
     const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
-    if (killed && violation.severity == Severity::error) return fmt::format("killed capture \"{}\"", label);
-    return fmt::format("{}in capture \"{}\"", times, label);
+    if (killed && violation.severity == Severity::error) return "killed " + label;
+    return times + "in " + label;
   }
   if (const auto region = violation.details.find("region"); region != violation.details.end())
     return fmt::format("{}in region \"{}\"", times, head_of(clean(region->second)));
@@ -135,29 +142,40 @@ std::string consequence(const Report& report, const Violation& violation) {
   return violation.flow.empty() ? "" : "a device value decides";
 }
 
-std::string fault(const Report& report, const Violation& violation, const TerminalOptions& options,
-                  std::set<std::string>& explained) {
-  const Paint paint(options.color);
-  std::string out = heading(report, violation, paint);
-  out += wrap(violation.message, 2, options.width);
+std::string fix(const Violation& violation, const TerminalOptions& options) {
   const Situation& situation = situation_named(violation);
-  if (!situation.why.empty() && explained.insert(std::string(situation.id)).second)
+  const std::string_view given = fix_given(situation, violation);
+  if (given.empty()) return "";
+  std::string out = labelled("fix", given, options);
+  const size_t label = out.find("fix");
+  if (options.color) out.replace(label, 3, Paint(true).green("fix"));
+  if (given == fix_of(situation, violation)) out += code_block(example_of(situation, violation), 12);
+  return out;
+}
+
+std::string fault(const Report& report, const Violation& violation, const Causes& causes,
+                  const TerminalOptions& options, Printed& printed) {
+  const Paint paint(options.color);
+  const bool is_first = &violation == printed.first;
+  std::string out = heading(report, violation, paint);
+  if (!is_first) out += wrap(violation.message, 2, options.width);
+  const Situation& situation = situation_named(violation);
+  if (!situation.why.empty() && printed.explained.insert(std::string(situation.id)).second)
     out += wrap(situation.why, 2, options.width);
-  const std::string source = source_lines(violation, paint);
-  out += source.empty() ? "" : source;
+  const std::string source = is_first ? "" : source_lines(violation, paint, kAround);
+  out += source.empty() ? "" : "\n" + source + "\n";
   out += flow(violation);
-  out += stacks(violation, options);
-  if (const std::string text = seen_line(violation); !text.empty())
-    out += labelled("seen", text, options.width);
+  out += printed.stacks.print(violation, options);
+  if (violation.per_step && !is_first) out += labelled("cost", cost(report, violation), options);
+  if (const std::string text = seen_line(violation); !text.empty()) out += labelled("seen", text, options);
   if (violation.suppressed)
     out += labelled("allowed", violation.suppressed->reason + " (" + violation.suppressed->origin + ")",
-                    options.width);
-  if (const auto given = fix_given(situation, violation); !given.empty()) {
-    std::string fix = labelled("fix", given, options.width);
-    const size_t label = fix.find("fix");
-    if (options.color) fix.replace(label, 3, paint.green("fix"));
-    out += fix;
-    if (given == fix_of(situation, violation)) out += code_block(example_of(situation, violation), 12);
+                    options);
+  if (!is_first) out += fix(violation, options);
+  if (const auto& symptoms = causes.symptoms_of(violation); !symptoms.empty()) {
+    out += "  " + counted(symptoms.size(), "symptom") + " of it:\n";
+    for (const Violation* symptom : symptoms)
+      out += "    " + heading(report, *symptom, paint) + wrap(symptom->message, 6, options.width);
   }
   return out;
 }

@@ -153,11 +153,21 @@ std::string terminal::subject(const Report& report) {
   return more.empty() ? program : program + " (" + clean(more) + ")";
 }
 
+std::string terminal::verdict_lines(const Report& report, const TerminalOptions& options) {
+  const Paint paint(options.color);
+  const std::string second = report.verdict == Verdict::fail ? "" : second_line(report, paint);
+  return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n");
+}
+
+std::string terminal::checked_line(const Report& report, const TerminalOptions& options) {
+  return third_line(report, options.all) + "\n";
+}
+
 std::string render_headline(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
   const std::string second = second_line(report, paint);
   return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n") +
-         third_line(report, options.all) + "\n";
+         checked_line(report, options);
 }
 
 }  // namespace capgate::reports

@@ -3,7 +3,10 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "reports/model/causes.h"
 #include "reports/model/report.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
@@ -13,12 +16,53 @@ namespace capgate::reports::terminal {
 // "model/moe.py:212 route()"
 std::string place(const Location& location);
 
+// "host-sync model/moe.py:212 route() - killed capture "decode bs=8"", behind its severity.
+std::string heading(const Report& report, const Violation& violation, const Paint& paint);
+
 // What came of it: `killed capture "decode bs=8"`.
 std::string consequence(const Report& report, const Violation& violation);
 
-// One fault with its source, stack and fix. `explained`: situations whose reason was given further up.
-std::string fault(const Report& report, const Violation& violation, const TerminalOptions& options,
-                  std::set<std::string>& explained);
+const Capture* capture_of(const Report& report, const Violation& violation);
+
+// A label in its column, and text that is wrapped behind it.
+std::string labelled(std::string_view label, std::string_view text, const TerminalOptions& options);
+
+// The line with `around` lines before and after it, as far as the report quotes them.
+std::string source_lines(const Violation& violation, const Paint& paint, int around);
+
+// The fix, with its example.
+std::string fix(const Violation& violation, const TerminalOptions& options);
+
+// "8 per step"; empty where no step was counted.
+std::string per_step(const Violation& violation);
+
+// "8 per step (3 steps; left out: 1 warm-up), host blocked 51 us per step", or why there is no such number.
+std::string cost(const Report& report, const Violation& violation);
+
+// The stacks of faults, library frames folded. What repeats further out is printed with the first of them.
+class StacksPrinted {
+ public:
+  std::string print(const Violation& violation, const TerminalOptions& options);
+
+ private:
+  static constexpr size_t kRemembered = 16;  // a reader does not look further back either
+  std::vector<std::pair<const Violation*, const Stack*>> printed_;
+};
+
+// "torch.nn.functional.grouped_mm -> at::native::_grouped_mm_fallback -> cudaStreamSynchronize": how a
+// framework came to the call; empty where the line made it itself.
+std::string way_to_the_call(const Violation& violation);
+
+// What was printed further up.
+struct Printed {
+  std::set<std::string> explained;   // situations whose reason was given
+  const Violation* first = nullptr;  // its source and fix are on the first screen
+  StacksPrinted stacks;
+};
+
+// One fault with its source, stack, symptoms and fix.
+std::string fault(const Report& report, const Violation& violation, const Causes& causes,
+                  const TerminalOptions& options, Printed& printed);
 
 // A note or a suppressed fault in two lines.
 std::string short_fault(const Report& report, const Violation& violation, const TerminalOptions& options);
@@ -32,7 +76,20 @@ std::string covers(const Report& report, bool all);
 // The catalogue's code, which is not wrapped.
 std::string code_block(std::string_view code, size_t indent = 4);
 
-// The stacks of a fault, library frames folded.
-std::string stacks(const Violation& violation, const TerminalOptions& options);
+// The verdict and, unless a fault says it, what to do about it.
+std::string verdict_lines(const Report& report, const TerminalOptions& options);
+
+// What was looked at.
+std::string checked_line(const Report& report, const TerminalOptions& options);
+
+// All that decides what to do next: the verdict, the first cause with its line, cost and fix, and what was
+// and was not looked at.
+std::string first_screen(const Report& report, const Causes& causes, const TerminalOptions& options);
+
+// The cause that the first screen is about; null where there is none to repair.
+const Violation* first_cause(const Report& report, const Causes& causes);
+
+// "1 cause, 4 symptoms: 1 error, 0 warnings, 0 notes, 2 suppressed"
+std::string summary_line(const Summary& summary);
 
 }  // namespace capgate::reports::terminal

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
@@ -33,22 +34,37 @@ std::string reasons(const Report& report, const TerminalOptions& options) {
 
 std::string metrics(const Report& report) {
   std::string out;
+  const auto metric = [&](const char* key) {
+    const auto at = report.metrics.find(key);
+    return at == report.metrics.end() ? 0 : at->second;
+  };
+  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
+  if (const double waits = metric("waits_per_step"); waits > 0)
+    add(fmt::format("{:.4g} {}", waits, waits == 1 ? "wait" : "waits"));
+  if (const double blocked = metric("blocked_us_per_step"); blocked > 0)
+    add("host blocked " + duration(blocked));
+  if (const double pageable = metric("pageable_bytes_per_step"); pageable > 0)
+    add(fmt::format("{:.4g} bytes copied from or into pageable memory", pageable));
+  if (const double allocs = metric("allocs_per_step"); allocs > 0)
+    add(fmt::format("{:.4g} {}", allocs, allocs == 1 ? "allocation" : "allocations"));
+  const double steps = metric("steps");
+  if (!out.empty())
+    out = "per step" + (steps > 0 ? " (" + counted(static_cast<uint64_t>(steps), "step") + ")" : "") + ": " +
+          out;
+  static constexpr std::array<std::string_view, 5> kTold{
+      "waits_per_step", "blocked_us_per_step", "pageable_bytes_per_step", "allocs_per_step", "steps"};
   for (const auto& [key, value] : report.metrics) {
-    if (value == 0) continue;
+    if (value == 0 || std::find(kTold.begin(), kTold.end(), key) != kTold.end()) continue;
     std::string words = clean(key);
     std::replace(words.begin(), words.end(), '_', ' ');
-    out += (out.empty() ? "" : ", ") + fmt::format("{} {:.4g}", words, value);
+    add(fmt::format("{} {:.4g}", words, value));
   }
   return out;
 }
 
 std::string last_line(const Report& report) {
-  const Summary& summary = report.summary;
-  std::string out = fmt::format("{}, {}, {}", counted(summary.errors, "error"),
-                                counted(summary.warnings, "warning"), counted(summary.notes, "note"));
-  if (summary.suppressed) out += fmt::format(", {} suppressed", grouped(summary.suppressed));
-  if (!report.violations.empty()) out += "; `capgate explain RULE` tells more";
-  return out + "\n";
+  return summary_line(report.summary) +
+         (report.violations.empty() ? "" : "; `capgate explain RULE` tells more") + "\n";
 }
 
 }  // namespace
@@ -60,6 +76,10 @@ int terminal_width(int fd) {
   return 100;
 }
 
+std::string render_first_screen(const Report& report, const TerminalOptions& options) {
+  return first_screen(report, Causes(report), options);
+}
+
 std::string render_terminal(const Report& report, const TerminalOptions& options) {
   std::string out;
   render_terminal(report, options, [&](std::string_view text) { out += text; });
@@ -68,18 +88,22 @@ std::string render_terminal(const Report& report, const TerminalOptions& options
 
 void render_terminal(const Report& report, const TerminalOptions& options,
                      const std::function<void(std::string_view)>& print) {
-  print(render_headline(report, options));
+  const Causes causes(report);
+  print(first_screen(report, causes, options));
   if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
-  std::set<std::string> explained;
+  Printed printed;
+  printed.first = first_cause(report, causes);
+  if (printed.first) print("\n" + Paint(options.color).dim("---- every finding ----") + "\n");
   bool after_short = false;
   for (const auto& violation : report.violations) {
+    if (causes.cause_of(violation) && !options.all) continue;  // printed with its cause
     const bool brief = !options.all && (violation.suppressed || violation.severity == Severity::note);
     if (!brief || !after_short) print("\n");
-    print(brief ? short_fault(report, violation, options) : fault(report, violation, options, explained));
+    print(brief ? short_fault(report, violation, options)
+                : fault(report, violation, causes, options, printed));
     after_short = brief;
   }
-  if (const std::string text = metrics(report); !text.empty())
-    print("\n" + wrap("metrics: " + text, 0, options.width));
+  if (const std::string text = metrics(report); !text.empty()) print("\n" + wrap(text, 0, options.width));
   print("\n" + last_line(report));
 }
 

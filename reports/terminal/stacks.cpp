@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "reports/model/fingerprint.h"
 #include "reports/settings/frames.h"
+#include "reports/settings/operators.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports::terminal {
@@ -68,47 +71,182 @@ bool is_location(const Frame& frame, const Location& location) {
   return frame.line == location.line && frame.line > 0 && path_key(frame.file) == path_key(location.file);
 }
 
-std::string one_stack(const Stack& stack, const Violation& violation, const TerminalOptions& options) {
-  const Paint paint(options.color);
-  const std::string margin(kIndent, ' ');
-  std::string head = "  " + (stack.role == "call" ? std::string("stack") : clean(stack.role));
-  head.resize(std::max(kIndent, head.size() + 1), ' ');
-  std::string out;
-  bool marked = stack.role != "call";
-  const auto take_head = [&] {
-    std::string taken = out.empty() ? head : margin;
-    return taken;
-  };
-  for (size_t i = 0; i < stack.frames.size();) {
-    const Frame& frame = stack.frames[i];
-    const bool here = !marked && is_location(frame, violation.location);
-    size_t end = i;
-    // The innermost frame is the call itself: it is always shown.
-    if (!options.all && i > 0 && !here)
-      while (end < stack.frames.size() && !is_user_frame(stack.frames[end], options.frames) &&
-             !is_location(stack.frames[end], violation.location))
-        ++end;
-    if (end - i >= 2) {
-      out += take_head() + paint.dim(folded(std::span(stack.frames).subspan(i, end - i))) + "\n";
-      i = end;
-      continue;
-    }
-    marked = marked || here;
-    // A stripped driver has no name for it; the report has.
-    const bool nameless = i == 0 && stack.role == "call" && violation.api && frame.function.starts_with('+');
-    out += line(take_head(), nameless ? clean(*violation.api) : shown_function(frame), shown_place(frame),
-                here, paint);
-    ++i;
+// No symbol and no line: it tells a reader nothing.
+bool is_nameless(const Frame& frame) {
+  return frame.file.empty() && (frame.function.empty() || frame.function.starts_with('+'));
+}
+
+bool same(const Frame& a, const Frame& b) {
+  return a.line == b.line && a.function == b.function && a.file == b.file && a.module == b.module;
+}
+
+size_t common_outer_frames(const std::vector<Frame>& a, const std::vector<Frame>& b) {
+  size_t n = 0;
+  while (n < a.size() && n < b.size() && same(a[a.size() - 1 - n], b[b.size() - 1 - n])) ++n;
+  return n;
+}
+
+// A stack, line by line.
+class StackLines {
+ public:
+  StackLines(const Stack& stack, const Violation& violation, const TerminalOptions& options)
+      : stack_(stack), violation_(violation), options_(options), paint_(options.color) {
+    head_ = "  " + (is_call() ? std::string("stack") : clean(stack.role));
+    head_.resize(std::max(kIndent, head_.size() + 1), ' ');
+    find_deciding();
   }
-  return out;
+
+  // `end`: what is further out was printed before, for `where`.
+  std::string print(size_t end, const std::string& where) {
+    const size_t first = options_.all ? 0 : first_shown();
+    if (first > 0 && needs_api(first)) add(clean(*violation_.api), shown_place(stack_.frames[0]), false);
+    for (size_t i = std::min(first, end); i < end;) i = add_frames(i, end);
+    if (end < stack_.frames.size()) {
+      take_head();
+      const std::string further = counted(stack_.frames.size() - end, "frame");
+      out_ += paint_.dim(fmt::format("… {} further out, as above for {}", further, where)) + "\n";
+    }
+    return std::move(out_);
+  }
+  std::string same_as(const std::string& where) {
+    take_head();
+    return std::move(out_) + paint_.dim("as above, for " + where) + "\n";
+  }
+
+ private:
+  bool is_call() const { return stack_.role == "call"; }
+
+  void take_head() { out_ += out_.empty() ? head_ : std::string(kIndent, ' '); }
+
+  void add(const std::string& function, const std::string& where, bool here) {
+    take_head();
+    out_ += line("", function, where, here, paint_);
+  }
+
+  size_t first_shown() const {
+    size_t first = 0;
+    while (first < stack_.frames.size() && is_nameless(stack_.frames[first])) ++first;
+    return first == stack_.frames.size() ? 0 : first;
+  }
+
+  // A stripped driver has no name for the call; the report has, and mostly the runtime's frame does.
+  bool needs_api(size_t first) const {
+    if (!is_call() || !violation_.api) return false;
+    const std::string& shown = stack_.frames[first].function;
+    return callee_name(shown.substr(0, shown.find('+'))) != callee_name(*violation_.api);
+  }
+
+  void find_deciding() {
+    if (!is_call()) return;
+    const auto at = std::find_if(stack_.frames.begin(), stack_.frames.end(),
+                                 [&](const Frame& frame) { return is_location(frame, violation_.location); });
+    if (at == stack_.frames.end()) return;
+    const auto inner = static_cast<size_t>(at - stack_.frames.begin());
+    for (const size_t i : framework_operator(std::span(stack_.frames).subspan(0, inner)).deciding)
+      deciding_.insert(i);
+  }
+
+  bool is_folded(size_t i) const {
+    return !is_user_frame(stack_.frames[i], options_.frames) &&
+           !is_location(stack_.frames[i], violation_.location) && !deciding_.contains(i);
+  }
+
+  // The frame at `i`, or those that are folded from there on; what comes next.
+  size_t add_frames(size_t i, size_t end) {
+    const Frame& frame = stack_.frames[i];
+    const bool here = !marked_ && is_call() && is_location(frame, violation_.location);
+    size_t next = i;
+    // The innermost frame is the call itself: it is always shown.
+    if (!options_.all && !out_.empty() && !here)
+      while (next < end && is_folded(next)) ++next;
+    // A frame by itself takes no more room than its fold, unless its name is a template's.
+    const bool generated = next == i + 1 && frame.function.find("wrap_kernel_functor") != std::string::npos;
+    if (next - i >= 2 || generated) {
+      take_head();
+      out_ += paint_.dim(folded(std::span(stack_.frames).subspan(i, next - i))) + "\n";
+      return next;
+    }
+    marked_ = marked_ || here;
+    const bool unnamed = i == 0 && is_call() && violation_.api && is_nameless(frame);
+    add(unnamed              ? clean(*violation_.api)
+        : is_nameless(frame) ? "(no name)"
+                             : shown_function(frame),
+        shown_place(frame), here);
+    return i + 1;
+  }
+
+  const Stack& stack_;
+  const Violation& violation_;
+  const TerminalOptions& options_;
+  const Paint paint_;
+  std::set<size_t> deciding_;
+  std::string head_, out_;
+  bool marked_ = false;
+};
+
+// The frames further out than the violation's own line.
+size_t outside_of(const Stack& stack, const Violation& violation) {
+  for (size_t i = 0; i < stack.frames.size(); ++i)
+    if (is_location(stack.frames[i], violation.location)) return stack.frames.size() - i - 1;
+  return stack.frames.size();
+}
+
+// Where a stack was printed: its line alone.
+std::string spoken_of(const Violation& violation) {
+  const Location& at = violation.location;
+  if (at.file.empty()) return clean(violation.rule);
+  return tail_of(clean(at.file.substr(at.file.rfind('/') + 1)), 60) + ":" + std::to_string(at.line);
 }
 
 }  // namespace
 
-std::string stacks(const Violation& violation, const TerminalOptions& options) {
+std::string StacksPrinted::print(const Violation& violation, const TerminalOptions& options) {
+  // Fewer are no gain over one line that refers to them.
+  constexpr size_t kWorthReferring = 3;
   std::string out;
-  for (const auto& stack : violation.stacks)
-    if (!stack.frames.empty()) out += one_stack(stack, violation, options);
+  for (const auto& stack : violation.stacks) {
+    if (stack.frames.empty()) continue;
+    StackLines lines(stack, violation, options);
+    const std::pair<const Violation*, const Stack*>* nearest = nullptr;
+    size_t shared = 0;
+    if (!options.all)
+      for (const auto& printed : printed_) {
+        const size_t common = common_outer_frames(stack.frames, printed.second->frames);
+        if (common > shared) shared = common, nearest = &printed;
+      }
+    // The fault's own line is printed with each.
+    if (nearest && shared < stack.frames.size()) shared = std::min(shared, outside_of(stack, violation));
+    if (nearest && shared == stack.frames.size()) {
+      out += lines.same_as(spoken_of(*nearest->first));
+    } else if (nearest && shared >= kWorthReferring) {
+      out += lines.print(stack.frames.size() - shared, spoken_of(*nearest->first));
+    } else {
+      out += lines.print(stack.frames.size(), "");
+    }
+    if (printed_.size() == kRemembered) printed_.erase(printed_.begin());
+    printed_.emplace_back(&violation, &stack);
+  }
+  return out;
+}
+
+std::string way_to_the_call(const Violation& violation) {
+  std::string out;
+  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : " -> ") + part; };
+  for (const auto& stack : violation.stacks) {
+    if (stack.role != "call") continue;
+    const auto at = std::find_if(stack.frames.begin(), stack.frames.end(),
+                                 [&](const Frame& frame) { return is_location(frame, violation.location); });
+    if (at == stack.frames.end()) break;
+    const std::span inner(stack.frames.begin(), at);
+    const FrameworkOperator asked = framework_operator(inner);
+    if (!asked.python.empty()) add(clean(asked.python));
+    if (asked.python.empty() && !asked.deciding.empty() && asked.fallbacks.empty())
+      add(shown_function(inner[asked.deciding.back()]));
+    for (size_t i = asked.fallbacks.size(); i-- > 0;) add(shown_function(inner[asked.fallbacks[i]]));
+    break;
+  }
+  if (out.empty()) return "";
+  if (violation.api) add(clean(*violation.api));
   return out;
 }
 

@@ -18,6 +18,8 @@ struct TerminalOptions {
   int width = 100;       // columns; headings are never broken, so that they can be searched for
   bool all = false;      // notes and suppressed faults in full, stacks unfolded, no list cut short
   FrameSettings frames;  // whose frames are folded
+  std::string report_name = "REPORT";  // for the commands that it names
+  std::string baseline_name;           // that the violations were compared with, if any
 };
 
 // The width of the terminal behind `fd`; 100 when it is none.
@@ -29,6 +31,9 @@ std::string render_terminal(const Report& report, const TerminalOptions& options
 // The same, a piece at a time: all of a report's faults together may be larger than the report.
 void render_terminal(const Report& report, const TerminalOptions& options,
                      const std::function<void(std::string_view)>& print);
+
+// What decides what to do next, on one screen; the beginning of render_terminal.
+std::string render_first_screen(const Report& report, const TerminalOptions& options);
 
 // The first lines alone, three at most: what audit and lint print when the whole report is not wanted.
 std::string render_headline(const Report& report, const TerminalOptions& options);

@@ -63,7 +63,7 @@ TEST(Terminal, ShowsTheGoldenViews) {
 }
 
 TEST(Terminal, SaysVerdictThenWorstThenProof) {
-  const auto failed = lines(render_terminal(failed_run(), {}));
+  const auto failed = lines(render_headline(failed_run(), {}));
   EXPECT_EQ(failed[0].rfind("FAIL: CAPTURE DIES at model/moe.py:212 MoE.route() - 2 errors: ", 0), 0u);
   EXPECT_NE(failed[0].find("decode (build 3f2a91c04b77"), std::string::npos);
   EXPECT_NE(failed[1].find("host-sync model/moe.py:212 MoE.route()"), std::string::npos);
@@ -82,6 +82,117 @@ TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
       text.find("\nerror pageable-copy model/decode.cpp:74 engine::upload() - 2 times in capture \"bs=1\"\n"),
       std::string::npos);
   EXPECT_NE(text.find("\nallowed warning host-sync model/decode.cpp:131"), std::string::npos);
+}
+
+// A report with one cause and two symptoms, seen in four steps.
+Report read_back() {
+  Report report = clean_run();
+  Violation wait = violation("host-sync", "model/moe.py", 212, "MoE.route", "cudaStreamSynchronize");
+  wait.id = "wait";
+  wait.phase = Phase::step;
+  wait.count = 12;
+  wait.blocked_us = 640;
+  wait.details["region"] = "step";
+  wait.per_step = PerStep{4, 2, 51.4, {{1, "warm-up"}, {2, "not finished"}}};
+  Violation copy = violation("pageable-copy", "model/moe.py", 210, "MoE.route", "cudaMemcpyAsync");
+  copy.phase = Phase::step;
+  copy.symptom_of = "wait";
+  copy.message = "copies 4 bytes into a stack array";
+  Violation branch = violation("host-branch", "model/moe.py", 214, "MoE.route", "", "static");
+  branch.symptom_of = "wait";
+  report.violations = {branch, wait, copy};
+  finish(report);
+  return report;
+}
+
+TEST(Terminal, PrintsSymptomsUnderTheirCause) {
+  const std::string text = render_terminal(read_back(), {});
+  const size_t cause = text.rfind("\nerror host-sync model/moe.py:212"),
+               symptoms =
+                   text.find("\n  2 symptoms of it:\n    error host-branch model/moe.py:214 MoE.route()");
+  ASSERT_NE(symptoms, std::string::npos) << text;
+  EXPECT_LT(cause, symptoms);
+  EXPECT_NE(
+      text.find("\n    error pageable-copy model/moe.py:210 MoE.route() - between replays\n      copies 4 "
+                "bytes into a stack array\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("\nerror host-branch"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  more    2 symptoms of this cause, below\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n1 cause, 2 symptoms: 1 error, 0 warnings, 0 notes; "), std::string::npos) << text;
+  TerminalOptions all;
+  all.all = true;
+  EXPECT_NE(render_terminal(read_back(), all).find("\nerror host-branch model/moe.py:214"),
+            std::string::npos);
+}
+
+TEST(Terminal, TellsTheCostPerStepAndWhichStepsWereLeftOut) {
+  const std::string text = render_terminal(read_back(), {});
+  EXPECT_NE(
+      text.find("\n  cost    2 per step (4 steps; left out: 1 warm-up, 2 not finished), host blocked 51 us "
+                "per step\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" MoE.route() - 2 per step in region \"step\"\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("640 us"), std::string::npos) << text;
+  EXPECT_EQ(text.find("12 times"), std::string::npos) << text;
+}
+
+// Also not in a report of an older capgate, which counted it.
+TEST(Terminal, ARefusedCallHasNoTime) {
+  Report report = failed_run();
+  report.violations[0].blocked_us = 45;
+  EXPECT_EQ(render_terminal(report, {}).find("45 us"), std::string::npos);
+}
+
+TEST(Terminal, PrintsNoFrameWithoutANameFirst) {
+  Report report = failed_run();
+  auto& frames = report.violations[0].stacks[0].frames;
+  const Frame nameless{"native", "", 0, "+0x4cb045", "libcuda.so.1", false};
+  frames.insert(frames.begin(), nameless);
+  EXPECT_NE(
+      render_terminal(report, {}).find("\n  stack   cudaStreamSynchronize              libcudart.so.13\n"),
+      std::string::npos);
+  frames.erase(frames.begin() + 1);  // nothing else names the call
+  const std::string text = render_terminal(report, {});
+  EXPECT_NE(text.find("\n  stack   cudaStreamSynchronize              libcuda.so.1\n"), std::string::npos)
+      << text;
+  report.violations[0].stacks[0].role = "forked";
+  for (const auto& line : lines(render_terminal(report, {})))
+    EXPECT_EQ(line.find("+0x4cb045"), std::string::npos) << line;
+}
+
+TEST(Terminal, KeepsTheFramesThatDecide) {
+  Report report = failed_run();
+  auto& frames = report.violations[0].stacks[0].frames;
+  frames.insert(frames.begin() + 2,
+                Frame{"native", "", 0, "at::native::_grouped_mm_fallback(at::Tensor const&)+0x1",
+                      "libtorch_cuda.so", false});
+  const std::string text = render_terminal(report, {});
+  for (const char* kept :
+       {"\n          at::native::_grouped_mm_fallback ", "\n          at::_ops::item::call "})
+    EXPECT_NE(text.find(kept), std::string::npos) << text;
+}
+
+TEST(Terminal, PrintsAStackThatRepeatsOnce) {
+  Report report = failed_run();
+  Violation again = report.violations[0];
+  again.rule = "host-poll";
+  report.violations.push_back(again);
+  Violation near = report.violations[0];
+  near.rule = "sync-copy";
+  near.location.line = 214;
+  near.stacks[0].frames[5].line = 214;
+  report.violations.push_back(near);
+  finish(report);
+  const std::string text = render_terminal(report, {});
+  EXPECT_NE(text.find("\n  stack   as above, for moe.py:212\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("model/moe.py:214  <-\n          … 4 frames further out, as above for moe.py:212\n"),
+            std::string::npos)
+      << text;
+  size_t printed = 0;
+  for (size_t at = 0; (at = text.find("serve.py:31", at)) != std::string::npos; ++at) ++printed;
+  EXPECT_EQ(printed, 1u) << text;
 }
 
 // A marked step that ran eagerly has no replays to be between; a fault in it is headed by the step's name.
