@@ -50,6 +50,7 @@ class Usage(unittest.TestCase):
             "merge": ["--out"],
             "gate": ["--baseline", "--fail-on"],
             "view": ["--baseline", "--out"],
+            "export": ["--format", "--baseline", "--out"],
         }
         for command, words in options.items():
             for word in words if command in COMMANDS else []:

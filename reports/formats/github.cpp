@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include "base/printable.h"
+#include "reports/formats/formats.h"
+#include "reports/formats/parts.h"
+
+namespace capgate::reports {
+namespace {
+
+// GitHub shows ten annotations of each kind per step and drops the others without a word.
+constexpr size_t kShown = 10;
+
+// What would end a command or a property of it.
+std::string escaped(std::string_view text, bool property) {
+  std::string out;
+  for (const char character : printable(text)) {
+    if (character == '%')
+      out += "%25";
+    else if (property && character == ':')
+      out += "%3A";
+    else if (property && character == ',')
+      out += "%2C";
+    else
+      out += character;
+  }
+  // The runner takes this for a command wherever it is in a line.
+  for (size_t at = out.find("##["); at != std::string::npos; at = out.find("##[", at))
+    out.insert(at + 1, " ");
+  return out;
+}
+
+std::string_view command(Severity severity) {
+  if (severity == Severity::error) return "error";
+  return severity == Severity::warning ? "warning" : "notice";
+}
+
+std::string annotation(const Violation& fault) {
+  std::string properties;
+  const Location& at = fault.location;
+  if (!at.file.empty()) {
+    properties = "file=" + escaped(formats::path_of(at.file), true);
+    if (at.line > 0) properties += fmt::format(",line={}", at.line);
+    if (at.line > 0 && at.column.value_or(0) > 0) properties += fmt::format(",col={}", *at.column);
+    properties += ",";
+  }
+  const std::string fix = fault.hint.empty() ? "" : "%0AFix: " + escaped(fault.hint, false);
+  return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity), properties,
+                     escaped("capgate " + fault.rule, true), escaped(fault.message, false), fix);
+}
+
+}  // namespace
+
+std::string to_github(const Report& report) {
+  const auto faults = formats::open_faults(report);
+  std::string out;
+  for (size_t i = 0; i < faults.size() && i < kShown; ++i) out += annotation(*faults[i]);
+  if (faults.size() > kShown)
+    out += fmt::format("{} more in the report\n", formats::counted(faults.size() - kShown, "finding"));
+  for (const auto& reason : report.reasons)
+    out += fmt::format("::{} title=capgate::{}%0ARun: {}\n",
+                       report.verdict == Verdict::fail ? "notice" : "warning", escaped(reason.text, false),
+                       escaped(reason.remedy, false));
+  return out + escaped(formats::verdict_line(report), false) + "\n";
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,257 @@
+"""`capgate export` from outside. Each format is read by its schema or by a program that reads such files; where one is not installed
+(scripts/deps does it), that test is skipped by name."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's packages, for a Python that is not Debian's
+
+CAPGATE = os.environ["CAPGATE"]
+SOURCE = pathlib.Path(os.environ["CAPGATE_SOURCE"])
+TRACES = SOURCE / "tests" / "traces"
+FAULTY = TRACES / "python" / "deepseek_v4_step.faulty.json"
+SARIF_SCHEMA = SOURCE / "reports/viewer/node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"
+EVIL = "%x\n::error::no\r##[add-mask]no <b>&amp;</failure>]]> [a](javascript:b) @me | `code` \u202e\x1b[31m \"',:"
+
+
+def reports():
+    for path in sorted(TRACES.rglob("*.json")):
+        report = json.loads(path.read_text(encoding="utf-8"))
+        if report.get("schema") == "capgate-report/1":
+            yield path, report
+
+
+def evil_report():
+    report = json.loads(FAULTY.read_text(encoding="utf-8"))
+    for violation in report["violations"]:
+        violation["message"] = violation["hint"] = EVIL
+        violation["location"] = {"file": f"./a b/{EVIL}", "line": 3, "function": EVIL}
+        violation["source"] = [{"line": 3, "text": EVIL + "```"}]
+        violation["flow"] = [{"file": EVIL, "line": 1, "message": EVIL}]
+        violation["details"] = {EVIL: EVIL}
+    report["reasons"] = [{"text": EVIL, "remedy": EVIL}]
+    return report
+
+
+def many(count):
+    report = json.loads(FAULTY.read_text(encoding="utf-8"))
+    first = report["violations"][0]
+    report["violations"] = [first | {"id": f"{i:016x}"} for i in range(count)]
+    report["summary"] |= {"errors": count, "by_rule": {first["rule"]: count}}
+    return report
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.here = pathlib.Path(folder.name)
+
+    def run_export(self, *words, environment=None):
+        return subprocess.run(
+            [CAPGATE, "export", *map(str, words)],
+            capture_output=True,
+            text=True,
+            cwd=self.here,
+            env={**{k: v for k, v in os.environ.items() if k != "GITHUB_STEP_SUMMARY"}, **(environment or {})},
+            check=False,
+        )
+
+    def export(self, report, name, *words):
+        if isinstance(report, dict):
+            path = self.here / "report.json"
+            path.write_text(json.dumps(report), encoding="utf-8")
+            report = path
+        done = self.run_export(report, "--format", name, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    # The command
+
+    def test_a_format_that_there_is_not_and_a_bad_report_are_one_sentence(self):
+        done = self.run_export(FAULTY, "--format", "pdf")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        done = self.run_export("nothing.json", "--format", "gcc")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("nothing.json", done.stderr)
+
+    def test_no_input_is_overwritten(self):
+        path = self.here / "run.json"
+        path.write_bytes(FAULTY.read_bytes())
+        done = self.run_export(path, "--format", "sarif", "--out", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("would be lost", done.stderr)
+        self.assertEqual(path.read_bytes(), FAULTY.read_bytes())
+
+    # SARIF
+
+    def check_sarif(self, log, report):
+        (run,) = log["runs"]
+        rules = run["tool"]["driver"]["rules"]
+        self.assertEqual([one["ruleId"] for one in run["results"]], [one["rule"] for one in report["violations"]])
+        for result, violation in zip(run["results"], report["violations"]):
+            self.assertEqual(rules[result["ruleIndex"]]["id"], violation["rule"])
+            self.assertEqual(result["level"], violation["severity"])
+            self.assertIn(violation["id"], result["partialFingerprints"].values())
+            self.assertEqual(bool(result.get("suppressions")), violation["suppressed"] is not None)
+            self.assertEqual(len(result.get("stacks", [])), len(violation["stacks"]))
+            for physical in (one["physicalLocation"] for one in result["locations"] if "physicalLocation" in one):
+                self.assertEqual(physical["region"]["startLine"], violation["location"]["line"])
+        hashes = [one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]]
+        self.assertEqual(len(set(hashes)), len(hashes))
+
+    def test_sarif_says_what_the_report_says(self):
+        for path, report in reports():
+            with self.subTest(report=path.name):
+                self.check_sarif(json.loads(self.export(path, "sarif")), report)
+
+    @unittest.skipUnless(SARIF_SCHEMA.is_file(), "no SARIF schema: scripts/deps installs it")
+    def test_sarif_keeps_the_official_schema(self):
+        import jsonschema
+
+        validator = jsonschema.Draft4Validator(json.loads(SARIF_SCHEMA.read_text(encoding="utf-8")))
+        for report in [*(path for path, _ in reports()), evil_report()]:
+            log = json.loads(self.export(report, "sarif"))
+            self.assertEqual([f"{list(e.path)}: {e.message[:200]}" for e in validator.iter_errors(log)], [])
+        log["runs"][0]["results"][0]["level"] = "fatal"
+        self.assertFalse(validator.is_valid(log))
+
+    def test_sarif_states_what_is_new_and_names_places_as_uris(self):
+        log = json.loads(self.export(FAULTY, "sarif", "--baseline", TRACES / "python/item_in_helper.faulty.json"))
+        self.assertEqual({one["baselineState"] for one in log["runs"][0]["results"]}, {"new"})
+        log = json.loads(self.export(FAULTY, "sarif", "--baseline", FAULTY))
+        self.assertEqual({one["baselineState"] for one in log["runs"][0]["results"]}, {"unchanged"})
+        log = json.loads(self.export(evil_report(), "sarif"))
+        uri = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        self.assertTrue(uri.startswith("a%20b/%25x"), uri)
+        self.assertRegex(uri, r"^[A-Za-z0-9/%._~-]+$")
+
+    def test_sarif_stays_within_the_limits_of_github(self):
+        log = json.loads(self.export(many(26_000), "sarif"))
+        (run,) = log["runs"]
+        self.assertEqual(len(run["results"]), 25_000)
+        self.assertIn("1000 findings more", json.dumps(run["invocations"]))
+        self.assertIn("stacks", run["results"][4999])
+        self.assertNotIn("stacks", run["results"][5000])
+
+    # JUnit
+
+    def test_junit_is_read_by_a_parser_of_it(self):
+        try:
+            import junitparser
+        except ImportError:
+            self.skipTest("no junitparser: scripts/deps installs it")
+        for report_path, report in [*reports(), (evil_report(), evil_report())]:
+            text = self.export(report_path, "junit")
+            suites = junitparser.JUnitXml.fromstring(text.encode())
+            (suite,) = list(suites)
+            cases = list(suite)
+            failed = [case for case in cases if any(isinstance(one, junitparser.Failure) for one in case.result)]
+            open_errors = {one["rule"] for one in report["violations"] if one["severity"] == "error" and not one["suppressed"]}
+            self.assertEqual({case.name for case in failed} - {"verdict"}, open_errors)
+            self.assertEqual("verdict" in {case.name for case in failed}, report["verdict"] == "fail")
+            self.assertEqual((suite.tests, suite.failures), (len(cases), len(failed)))
+            self.assertGreater(len(cases), 5)
+
+    def test_junit_is_red_for_a_verdict_that_proves_nothing(self):
+        report = json.loads((TRACES / "healthy/llama_layer.healthy.json").read_text(encoding="utf-8"))
+        report |= {"verdict": "inconclusive", "reasons": [{"text": "why", "remedy": "how"}]}
+        root = xml.etree.ElementTree.fromstring(self.export(report, "junit"))
+        self.assertEqual(root.attrib["errors"], "1")
+        self.assertIn("run: how", root.find(".//error").text)
+
+    # GitLab
+
+    def test_gitlab_gets_what_it_requires(self):
+        for report_path, report in [*reports(), (evil_report(), evil_report())]:
+            entries = json.loads(self.export(report_path, "gitlab"))
+            self.assertEqual(len(entries), sum(one["suppressed"] is None for one in report["violations"]))
+            for entry in entries:
+                self.assertEqual(set(entry), {"description", "check_name", "fingerprint", "severity", "location"})
+                self.assertIn(entry["severity"], {"info", "minor", "major", "critical", "blocker"})
+                self.assertGreaterEqual(entry["location"]["lines"]["begin"], 1)
+                self.assertFalse(entry["location"]["path"].startswith("./"))
+                self.assertTrue(entry["location"]["path"] and entry["description"])
+            self.assertEqual(len({entry["fingerprint"] for entry in entries}), len(entries))
+
+    # GitHub
+
+    def commands(self, text):
+        """(command, properties, message) of each line that GitHub's runner takes for a command."""
+        found = []
+        for line in text.split("\n"):
+            self.assertNotIn("##[", line)
+            match = re.fullmatch(r"\s*::([\w-]+)( [^:]*)?::(.*)", line)
+            if match:
+                properties = dict(pair.split("=", 1) for pair in (match[2] or "").strip().split(",") if pair)
+                found.append((match[1], properties, match[3]))
+            else:
+                self.assertNotIn("::", line[:3])
+        return found
+
+    def test_github_annotates_the_lines(self):
+        done = self.commands(self.export(FAULTY, "github"))
+        report = json.loads(FAULTY.read_text(encoding="utf-8"))
+        for (command, properties, message), violation in zip(done, report["violations"], strict=True):
+            self.assertEqual(command, "error")
+            self.assertEqual(properties["file"], violation["location"]["file"])
+            self.assertEqual(properties["line"], str(violation["location"]["line"]))
+            self.assertIn(violation["message"], message)
+
+    def test_github_gets_ten_and_a_line_that_counts_the_rest(self):
+        text = self.export(many(50), "github")
+        self.assertEqual(len(self.commands(text)), 10)
+        self.assertIn("\n40 findings more in the report\n", text)
+
+    def test_github_runs_nothing_of_a_report(self):
+        for command, properties, _ in self.commands(self.export(evil_report(), "github")):
+            self.assertIn(command, {"error", "notice"})
+            self.assertLessEqual(set(properties), {"file", "line", "col", "title"})
+
+    def test_github_adds_to_the_summary_of_the_job(self):
+        summary = self.here / "summary.md"
+        summary.write_text("before\n", encoding="utf-8")
+        done = self.run_export(FAULTY, "--format", "github", environment={"GITHUB_STEP_SUMMARY": str(summary)})
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(summary.read_text(encoding="utf-8"), "before\n" + self.export(FAULTY, "markdown"))
+
+    # Markdown
+
+    @unittest.skipUnless(shutil.which("cmark-gfm"), "no cmark-gfm: scripts/deps installs it")
+    def test_markdown_is_rendered_as_github_does_it_and_nothing_of_a_report_is_markup(self):
+        def html(report):
+            text = self.export(report, "markdown")
+            words = ["cmark-gfm", "--unsafe", "-e", "table", "-e", "autolink", "-e", "strikethrough"]
+            return subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout
+
+        page = html(FAULTY)
+        self.assertEqual(page.count("<tr>"), 7)
+        self.assertIn("<strong>Fix:</strong>", page)
+        tags = {"h3", "p", "strong", "code", "pre", "table", "thead", "tbody", "tr", "th", "td"}
+        for report in [*(path for path, _ in reports()), evil_report()]:
+            self.assertLessEqual(set(re.findall(r"<([a-z0-9]+)", html(report))), tags)
+
+    # gcc
+
+    def test_gcc_messages_are_one_line_each(self):
+        line = re.compile(r"[^\n]+?(:\d+)?(:\d+)?: (error|warning|note): [^\n]+")
+        for report_path, report in [*reports(), (evil_report(), evil_report())]:
+            text = self.export(report_path, "gcc")
+            for one in text.splitlines():
+                self.assertRegex(one, line)
+            faults = [one for one in report["violations"] if not one["suppressed"]]
+            self.assertEqual(len(re.findall(r"(?m) \[[a-z-]+\]$", text)), len(faults))
+        first = self.export(FAULTY, "gcc").splitlines()[0]
+        self.assertTrue(first.startswith("transformers/masking_utils.py:604: error: the host waits"), first)
+
+
+if __name__ == "__main__":
+    unittest.main()
