@@ -55,6 +55,13 @@ export function isOpen(violation: Violation): boolean {
   return violation.suppressed === null && violation.severity !== 'note';
 }
 
+const gravity = { error: 2, warning: 1, note: 0 };
+
+// As reports/model/causes.cpp counts: a cause that is allowed or less grave hides nothing, nor does one that is itself a symptom.
+function hides(cause: Violation, symptom: Violation): boolean {
+  return cause.symptom_of === undefined && cause.suppressed === null && symptom.suppressed === null && gravity[cause.severity] >= gravity[symptom.severity];
+}
+
 export function findingsOf(violations: Violation[], processes: Process[]): Findings {
   const all = violations.map((violation, at): Finding => new Found(violation, at, ranksOf(violation, processes)));
   const byId = new Map<string, Finding>();
@@ -62,8 +69,7 @@ export function findingsOf(violations: Violation[], processes: Process[]): Findi
   let symptoms = 0;
   for (const finding of all) {
     const cause = finding.violation.symptom_of === undefined ? undefined : byId.get(finding.violation.symptom_of);
-    // A cause that is itself a symptom would hide both in each other.
-    if (!cause || cause === finding || cause.violation.symptom_of !== undefined) continue;
+    if (!cause || cause === finding || !hides(cause.violation, finding.violation)) continue;
     finding.cause = cause;
     cause.symptoms.push(finding);
     ++symptoms;

@@ -20,6 +20,11 @@ test('symptoms hang on their cause, and what cannot be a cause is none', () => {
   expect(symptoms).toBe(1);
 });
 
+test('a cause that is allowed or less grave hides nothing', () => {
+  const { causes } = found([{ severity: 'warning' }, { symptom_of: id(1) }, { suppressed: { reason: 'r', origin: 'o' } }, { symptom_of: id(3) }]);
+  expect(causes.map(({ violation: one }) => one.id)).toEqual([id(1), id(2), id(4)]);
+});
+
 test('ranks are counted among the ranks, processes among the processes', () => {
   const { all } = found([{ processes: [10, 12] }, { processes: [] }, { processes: [99] }]);
   expect(all.map((one) => one.ranks)).toEqual(['2 of 3 ranks', '', '']);
