@@ -147,7 +147,10 @@ StreamTask group_of(const GemvTask& task, int group) {
 }
 
 void do_alone(cudaStream_t stream, const Beside& beside, int batch) {
-  for (int i = 0; i < beside.compressors; ++i) compress(stream, beside.compressor[i], batch);
+  if (beside.compressors == 2)
+    compress(stream, beside.compressor[0], beside.compressor[1], batch);
+  else if (beside.compressors == 1)
+    compress(stream, beside.compressor[0], batch);
   if (beside.has_norm_rope) norm_rope(stream, beside.norm_rope, batch);
 }
 
