@@ -155,11 +155,11 @@ TEST(Causes, AreOrderedByWhatKillsThenByWhatAStepLoses) {
   };
   Violation killer = named("", "unjoined-stream", 50);
   killer.details["consequence"] = "killed capture 1 of s1";
-  Violation refused = named("", "wrong-device", 60);  // and the capture survived
+  Violation refused = named("", "wrong-device", 60);  // seen in a capture, which goes before what would be
   refused.result = "cudaErrorInvalidResourceHandle (400)";
   EXPECT_EQ(told(with({costing(1, 32, 1), costing(2, 2083, 16), costing(3, 0, 40), costing(4, 0, 2), refused,
                        killer})),
-            "50 2 1 3 4 60");
+            "50 60 2 1 3 4");
 }
 
 // What the symptoms block is lost to the cause.

@@ -108,8 +108,8 @@ Report read_back() {
 TEST(Terminal, PrintsSymptomsUnderTheirCause) {
   const std::string text = render_terminal(read_back(), {});
   const size_t cause = text.rfind("\nerror host-sync model/moe.py:212"),
-               symptoms =
-                   text.find("\n  2 symptoms of it:\n    error host-branch model/moe.py:214 MoE.route()");
+               symptoms = text.find(
+                   "\n  2 symptoms of it:\n    error pageable-copy model/moe.py:210 MoE.route() - ");
   ASSERT_NE(symptoms, std::string::npos) << text;
   EXPECT_LT(cause, symptoms);
   EXPECT_NE(
