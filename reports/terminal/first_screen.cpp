@@ -24,14 +24,12 @@ size_t rows(const std::string& text, int width) {
   return count;
 }
 
-// New, known, or how to find out.
+// Whether it is new, or how to find out.
 std::string novelty(const Violation& violation, const TerminalOptions& options) {
-  const std::string& baseline = options.baseline_name;
-  if (violation.baseline == "known")
-    return "known: " + (baseline.empty() ? "the baseline has it" : baseline + " has it") + ", too";
-  if (violation.baseline == "new")
-    return "new: " + (baseline.empty() ? "the baseline does" : baseline + " does") + " not have it";
-  return fmt::format("new or known? run: capgate show --baseline OLDER.json {}", options.report_name);
+  const std::string baseline = options.baseline_name.empty() ? "the baseline" : options.baseline_name;
+  if (violation.baseline == "known") return "no: " + baseline + " has it, too";
+  if (violation.baseline == "new") return "yes: " + baseline + " does not have it";
+  return fmt::format("not compared; run: capgate show --baseline OLDER.json {}", options.report_name);
 }
 
 std::string other_causes(const Report& report, const Causes& causes, const Violation& first) {
@@ -52,7 +50,7 @@ std::string cause_block(const Report& report, const Causes& causes, const Violat
   if (const std::string way = way_to_the_call(cause); !way.empty()) out += labelled("calls", way, options);
   out += labelled("cost", cost(report, cause), options);
   out += fix(cause, options);
-  out += labelled("known", novelty(cause, options), options);
+  out += labelled("new?", novelty(cause, options), options);
   if (const std::string more = other_causes(report, causes, cause); !more.empty())
     out += labelled("more", more, options);
   return out;

@@ -90,10 +90,10 @@ void render_terminal(const Report& report, const TerminalOptions& options,
                      const std::function<void(std::string_view)>& print) {
   const Causes causes(report);
   print(first_screen(report, causes, options));
-  if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
   Printed printed;
   printed.first = first_cause(report, causes);
   if (printed.first) print("\n" + Paint(options.color).dim("---- every finding ----") + "\n");
+  if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
   bool after_short = false;
   for (const auto& violation : report.violations) {
     if (causes.cause_of(violation) && !options.all) continue;  // printed with its cause

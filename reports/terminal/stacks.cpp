@@ -29,7 +29,8 @@ std::string module_name(const Frame& frame) {
 }
 
 std::string shown_function(const Frame& frame) {
-  std::string shown = function_key(frame.function);
+  // Where in the function is in the report.
+  std::string shown = function_key(frame.function.substr(0, frame.function.find("+0x")));
   if (shown.empty()) shown = frame.function.empty() ? "??" : frame.function;
   return head_of(clean(shown));
 }

@@ -75,7 +75,7 @@ TEST(FirstScreen, OfEveryRecordingFitsAndHoldsWhatDecides) {
     EXPECT_TRUE(has_line(text, "^  cost    "));
     EXPECT_TRUE(has_line(text, "^  fix     "));
     EXPECT_TRUE(has_line(text, "^            [^ ]"));  // its code
-    EXPECT_TRUE(has_line(text, "^  known   new or known\\? run: capgate show --baseline OLDER\\.json"));
+    EXPECT_TRUE(has_line(text, "^  new\\?    not compared; run: capgate show --baseline OLDER\\.json"));
     // With the verdict stands the line to change.
     EXPECT_NE(lines(text)[0].find(":" + std::to_string(first.location.line)), std::string::npos);
   }
@@ -89,11 +89,10 @@ TEST(FirstScreen, SaysWhetherTheFaultIsNew) {
   TerminalOptions options;
   options.baseline_name = "last_week.json";
   compare_with_baseline(report, same);
-  EXPECT_TRUE(
-      has_line(render_first_screen(report, options), "^  known   known: last_week.json has it, too$"));
+  EXPECT_TRUE(has_line(render_first_screen(report, options), "^  new\\?    no: last_week.json has it, too$"));
   compare_with_baseline(report, other);
   EXPECT_TRUE(
-      has_line(render_first_screen(report, options), "^  known   new: last_week.json does not have it$"));
+      has_line(render_first_screen(report, options), "^  new\\?    yes: last_week.json does not have it$"));
 }
 
 TEST(FirstScreen, LeavesContextOutBeforeItGrowsTooLong) {
