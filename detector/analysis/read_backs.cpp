@@ -9,23 +9,6 @@ namespace {
 using trace::Family;
 using trace::is_wait;
 
-// Calls between a copy and the wait for it that change nothing of their being one request.
-bool is_quiet(Family family) {
-  switch (family) {
-    case Family::capture_info:
-    case Family::capture_mode:
-    case Family::func_attribute:
-    case Family::query:
-    case Family::event_create:
-    case Family::event_record:
-    case Family::event_query:
-    case Family::other:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Copies of one thread that nothing has come behind yet, and where events were recorded behind them.
 struct CopiesUnderWay {
   std::vector<size_t> copies;
@@ -49,7 +32,7 @@ void Judge::pair_copies_with_waits() {
     }
     const auto found = by_thread.find(c.tid);
     if (found == by_thread.end()) continue;
-    if (is_quiet(family)) {
+    if (trace::has_trait(family, trace::kQuiet)) {
       if (family == Family::event_record) found->second.records[c.r.object] = i;
       continue;
     }

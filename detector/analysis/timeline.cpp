@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 #include "reports/model/names.h"
 #include "reports/settings/glob.h"
 
@@ -506,24 +507,6 @@ uint64_t stream_key(const Call& call) {
       call.r.stream == kPerThreadHandle || (call.r.stream == 0 && (call.r.flags & trace::kPerThreadStream));
   if (own) return kOwnStream | call.tid;
   return call.r.stream == kLegacyHandle ? 0 : call.r.stream;
-}
-
-bool is_work(Family family) {
-  switch (family) {
-    case Family::memcpy_async:
-    case Family::memset_async:
-    case Family::launch:
-    case Family::host_func:
-    case Family::graph_launch:
-    case Family::alloc_async:
-    case Family::free_async:
-    case Family::prefetch:
-    case Family::stream_memop:
-    case Family::external:
-      return true;
-    default:
-      return false;
-  }
 }
 
 std::string capture_name(const Timeline& timeline, const Capture& capture) {

@@ -106,9 +106,6 @@ std::string capture_name(const Timeline& timeline, const Capture& capture);
 // by thread.
 uint64_t stream_key(const Call& call);
 
-// Calls that put work on a stream.
-bool is_work(trace::Family family);
-
 // `regions`: GLOB or DOMAIN@GLOB.
 Timeline make_timeline(const trace::ProcessTrace& trace, const std::vector<std::string>& regions);
 

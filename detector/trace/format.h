@@ -129,59 +129,11 @@ struct ModuleRecord {
 };
 
 // What a call is, whatever its spelling (_v2, _ptsz, runtime or driver).
+// One per row of detector/trace/families.def, which says what calls it holds.
 enum class Family : uint16_t {
-  other = 0,
-  stream_sync,  // cudaStreamSynchronize, cuStreamSynchronize
-  event_sync,
-  device_sync,  // cudaDeviceSynchronize, cudaThreadSynchronize, cuCtxSynchronize
-  stream_query,
-  event_query,
-  memcpy_sync,  // every synchronous copy: 1D, 2D, 3D, peer, symbol, array
-  memcpy_async,
-  memset_sync,
-  memset_async,
-  alloc_device,  // cudaMalloc, pitch, 3D, array, managed, cuMemCreate
-  free_device,
-  alloc_async,  // stream-ordered
-  free_async,
-  alloc_host,  // pinned
-  free_host,
-  host_register,
-  host_unregister,
-  vmm,        // cuMemMap, Unmap, SetAccess, address reserve and free
-  launch,     // kernel launches of every kind, cooperative and Ex included
-  host_func,  // cudaLaunchHostFunc, cudaStreamAddCallback
-  capture_begin,
-  capture_end,
-  capture_mode,  // cudaThreadExchangeStreamCaptureMode
-  capture_info,  // legal queries of the capture's state
-  event_create,
-  event_destroy,
-  event_record,
-  event_elapsed,
-  stream_wait,  // cudaStreamWaitEvent
-  stream_create,
-  stream_destroy,
-  graph_create,
-  graph_destroy,
-  graph_instantiate,
-  graph_exec_update,
-  graph_exec_destroy,
-  graph_launch,
-  graph_upload,
-  module_load,  // modules and libraries, JIT links included
-  module_unload,
-  symbol_load,     // cuModuleGetFunction, cuLibraryGetKernel, cudaGetFuncBySymbol and kin: may load lazily
-  func_attribute,  // legal always
-  prefetch,        // cudaMemPrefetchAsync and kin
-  mem_pool,        // trim, attributes, export
-  graph_mem_trim,
-  device_control,  // set device, reset, limits, flags, cache configuration
-  peer,            // enable, disable peer access; IPC
-  stream_memop,    // wait and write value
-  external,        // external memory and semaphores, GL/D3D interop
-  query,           // attribute, occupancy, pointer, property queries: legal always
-  profiler,
+#define CAPGATE_FAMILY(name, watched, traits, calls) name,
+#include "detector/trace/families.def"
+#undef CAPGATE_FAMILY
   count
 };
 

@@ -3,6 +3,7 @@
 
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {

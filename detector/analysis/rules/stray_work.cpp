@@ -8,6 +8,7 @@
 #include "detector/analysis/judge.h"
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {

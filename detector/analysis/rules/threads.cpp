@@ -1,34 +1,13 @@
 // cross-thread-call: what another thread does while a capture is open.
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {
 
 using reports::Severity;
 using trace::Family;
-
-// Calls that a capture in global mode forbids to every thread that has not exchanged its mode.
-bool is_unsafe(Family family) {
-  switch (family) {
-    case Family::stream_sync:
-    case Family::event_sync:
-    case Family::device_sync:
-    case Family::stream_query:
-    case Family::event_query:
-    case Family::alloc_device:
-    case Family::free_device:
-    case Family::alloc_host:
-    case Family::free_host:
-    case Family::host_register:
-    case Family::host_unregister:
-    case Family::module_load:
-    case Family::module_unload:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // The capture in global mode that was open when another thread made the call.
 const Capture* global_capture_at(const Judge& judge, const Call& call) {
@@ -63,8 +42,8 @@ void judge_threads(Judge& judge) {
   for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
     const Call& call = judge.call(i);
     if ((call.r.flags & trace::kNested) || judge.context(i).window != kNone ||
-        !is_unsafe(static_cast<Family>(call.r.family)) || call.r.thread_mode != kGlobalThread ||
-        judge.killed_any(i))
+        !trace::has_trait(static_cast<Family>(call.r.family), trace::kUnsafe) ||
+        call.r.thread_mode != kGlobalThread || judge.killed_any(i))
       continue;
     const Capture* capture = global_capture_at(judge, call);
     if (!capture) continue;

@@ -132,9 +132,7 @@ void judge_waits(Judge& judge) {
   for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
     const Call& call = judge.call(i);
     const auto family = static_cast<Family>(call.r.family);
-    const bool wait =
-        family == Family::stream_sync || family == Family::event_sync || family == Family::device_sync;
-    const bool poll = family == Family::stream_query || family == Family::event_query;
+    const bool wait = trace::is_wait(family), poll = trace::is_poll(family);
     if ((!wait && !poll) || (call.r.flags & trace::kNested)) continue;
     // Its capture was dead already: the consequence of what killed it.
     if (call.r.result == kCaptureInvalidated || judge.is_relaxed_library(i)) continue;

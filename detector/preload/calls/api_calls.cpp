@@ -101,7 +101,7 @@ uint64_t stream_key(uint64_t stream, uint32_t flags) {
 // Whether the call lies in something that is judged.
 bool is_judged(const ThreadState& thread, Family family) {
   if (captures_open() != 0) return true;
-  if (only_in_captures(family)) return false;
+  if (has_trait(family, trace::kOnlyCaptures)) return false;
   return thread.marked_ranges != 0 || process_range_open() || thread.launched_graph;
 }
 
@@ -113,17 +113,18 @@ bool in_step_only(const ThreadState& thread) {
 // Whether a call outside captures may still be written, or only counted.
 bool has_room(ThreadState& thread, Family family, bool judged) {
   if (captures_open() != 0) return true;
-  if (judged && in_step_only(thread) && is_frequent(family) && ++thread.step_calls > kCallsInSteps) {
+  if (judged && in_step_only(thread) && has_trait(family, trace::kFrequent) &&
+      ++thread.step_calls > kCallsInSteps) {
     count(thread, "thinned:step");
     return false;
   }
   if (trace_is_filling()) {
-    const bool counted = judged || !is_frequent(family);
+    const bool counted = judged || !has_trait(family, trace::kFrequent);
     if (counted) count(thread, "thinned:room");
     return family == Family::capture_begin || family == Family::capture_end;
   }
   if (judged) return true;
-  if (is_frequent(family)) return false;
+  if (has_trait(family, trace::kFrequent)) return false;
   return g_outside[size_t(family)].fetch_add(1, std::memory_order_relaxed) < kRecordsOutside;
 }
 
@@ -323,7 +324,7 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   const bool record =
       has_room(thread, family, frame.judged) && !is_repeated_poll(thread, family, domain, cbid);
   Operands operands;
-  if (record || is_copy(family) || changes_state(family)) {
+  if (record || is_copy(family) || has_trait(family, trace::kState)) {
     read_operands(*shape, call.functionParams, operands);
     frame.stream = stream_key(operands.stream, stream_flags(*shape, operands));
     frame.bytes = operands.bytes;
@@ -360,7 +361,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   CallRecord* record = frame.record;
   const auto family = frame.shape->kind();
   if (record != nullptr && trace_live()) {
-    record->t_end_ns = is_untimed(family) ? record->t_begin_ns : monotonic_ns();
+    record->t_end_ns = has_trait(family, trace::kUntimed) ? record->t_begin_ns : monotonic_ns();
     if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
     if (result == 0) record->out = product;
     if (record->context == 0 && call.context != nullptr) {

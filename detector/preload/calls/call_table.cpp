@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detector/preload/calls/call_shape.h"
+#include "detector/trace/families.h"
 
 namespace capgate::preload {
 namespace {
@@ -198,9 +199,8 @@ void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family) {
   CallShape& shape = g_shapes[domain - 1][cbid];
   shape = {};
   shape.family = uint8_t(family);
-  const bool frequent = family == trace::Family::launch || family == trace::Family::symbol_load ||
-                        family == trace::Family::stream_memop;
-  shape.flags = frequent ? kWindow : kAlways;
+  const bool window = trace::kFamilies[size_t(family)].watched == trace::Watched::in_captures;
+  shape.flags = window ? kWindow : kAlways;
   const bool copy = family == trace::Family::memcpy_sync || family == trace::Family::memcpy_async;
   shape.copy_kind = copy ? uint8_t(cudaMemcpyDefault) : 255;
   shape.multiplier = 1;

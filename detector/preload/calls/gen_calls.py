@@ -82,55 +82,6 @@ LEGAL = (
     r"(?!Update$|Destroy$).*|GraphDestroyNode|BinaryFree|EventCreateFrom.*|MemGetHandleForAddressRange|"
     r"__cuda(Push|Pop)CallConfiguration|CudaLaunchConfig"
 )
-# Enabled from the start: what the rules need everywhere and what is rare enough to cost nothing.
-ALWAYS = {
-    "stream_sync",
-    "event_sync",
-    "device_sync",
-    "stream_query",
-    "event_query",
-    "memcpy_sync",
-    "memcpy_async",
-    "memset_sync",
-    "memset_async",
-    "alloc_device",
-    "free_device",
-    "alloc_async",
-    "free_async",
-    "alloc_host",
-    "free_host",
-    "host_register",
-    "host_unregister",
-    "vmm",
-    "host_func",
-    "capture_begin",
-    "capture_end",
-    "capture_mode",
-    "event_record",
-    "stream_wait",
-    "stream_create",
-    "stream_destroy",
-    "graph_create",
-    "graph_destroy",
-    "graph_instantiate",
-    "graph_exec_update",
-    "graph_exec_destroy",
-    "graph_launch",
-    "graph_upload",
-    "module_load",
-    "module_unload",
-    "graph_mem_trim",
-    "peer",
-    "device_control",
-    "prefetch",
-    "mem_pool",
-    "external",
-    "event_elapsed",
-    "event_destroy",
-    "profiler",
-}
-# Enabled only while a capture is open: frequent everywhere, and of interest to nobody anywhere else.
-WINDOW = {"launch", "symbol_load", "stream_memop"}
 
 COPY_KIND = [
     (r"HtoD|HtoA|ToSymbol|ToArray(?!.*ArrayToArray)", 1),
@@ -157,6 +108,11 @@ def base_name(name, runtime):
         if cut == name:
             return name
         name = cut
+
+
+def watched_families(path):
+    """What detector/trace/families.def says of each family: always, in_captures or never."""
+    return dict(re.findall(r"^CAPGATE_FAMILY\((\w+), (\w+),", open(path).read(), re.M))
 
 
 def family_of(name):
@@ -310,7 +266,7 @@ def roles(name, base, family, fields):
     return found, special, mult
 
 
-def entry(name, cbid, runtime, structs):
+def entry(name, cbid, runtime, structs, watched):
     base = base_name(name, runtime)
     family = family_of(base)
     plain = re.sub(r"^(__)?(cuda|cu)", "", base)
@@ -325,10 +281,7 @@ def entry(name, cbid, runtime, structs):
     flags = []
     if "_ptsz" in name or "_ptds" in name:
         flags.append("kPerThread")
-    if family in ALWAYS:
-        flags.append("kAlways")
-    if family in WINDOW:
-        flags.append("kWindow")
+    flags += {"always": ["kAlways"], "in_captures": ["kWindow"], "never": []}[watched[family]]
     if family in ("memcpy_sync", "memset_sync"):
         flags.append("kImpliedStream")
     kind = 255
@@ -353,11 +306,14 @@ def entry(name, cbid, runtime, structs):
 
 
 def main():
-    include, out = sys.argv[1], sys.argv[2]
+    include, families, out = sys.argv[1:4]
+    watched = watched_families(families)
+    for unknown in {family for _, family in FAMILIES} - watched.keys():
+        sys.exit(f"gen_calls.py: {families} has no row for the family {unknown}")
     structs = parameter_structs(f"{include}/generated_cuda_meta.h")
     runtime_structs = parameter_structs(f"{include}/generated_cuda_runtime_api_meta.h")
     lines = ["// Written by gen_calls.py from the toolkit's headers. Do not edit."]
-    watched = 0
+    written = 0
     for title, prefix, header, known, runtime in (
         ("Runtime", "CUPTI_RUNTIME", "cupti_runtime_cbid.h", runtime_structs, True),
         ("Driver", "CUPTI_DRIVER", "cupti_driver_cbid.h", structs, False),
@@ -367,17 +323,17 @@ def main():
         lines.append(f"inline constexpr CallEntry k{title}Calls[] = {{")
         for name, cbid in ids(path, prefix):
             if family_of(base_name(name, runtime)) == "other":
-                entry(name, cbid, runtime, known)  # still checked
+                entry(name, cbid, runtime, known, watched)  # still checked
                 continue
-            lines.append(entry(name, cbid, runtime, known))
-            watched += 1
+            lines.append(entry(name, cbid, runtime, known, watched))
+            written += 1
         lines.append("};")
         bases = sorted({(base_name(n, runtime), family_of(base_name(n, runtime))) for n, _ in ids(path, prefix)})
         lines.append(f"inline constexpr NameEntry k{title}Names[] = {{")
         lines += [f'  {{"{b}", trace::Family::{f}}},' for b, f in bases]
         lines.append("};")
-    if watched < 300:
-        sys.exit(f"gen_calls.py: only {watched} watched calls found in {include}: are these CUPTI's headers?")
+    if written < 300:
+        sys.exit(f"gen_calls.py: only {written} watched calls found in {include}: are these CUPTI's headers?")
     with open(out, "w") as file:
         file.write("\n".join(lines) + "\n")
 
