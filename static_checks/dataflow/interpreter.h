@@ -336,8 +336,7 @@ class Interpreter {
   std::unordered_set<const Function*> interpreted_;
   // Who called whom, implicit calls such as those of destructors included.
   std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
-  std::unordered_set<const Function*>
-      in_region_;  // code of them, or a call to them, is in a region of this unit
+  std::unordered_set<Function*> in_region_;  // code of them, or a call to them, is in a region of this unit
   State* state_ = nullptr;
   Frame* frame_ = nullptr;
   uint32_t summary_count_ = 0;
