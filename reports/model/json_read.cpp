@@ -152,7 +152,9 @@ void read(const Cursor& at, Violation& out) {
   at.word("severity", out.severity, severity_named, "error, warning, note");
   at.get("message", out.message);
   at.get("hint", out.hint);
-  at.get("situation", out.situation);
+  std::optional<std::string> situation;
+  at.get("situation", situation);
+  out.situation = situation.value_or("");
   at.get("evidence", out.evidence);
   at.word("phase", out.phase, phase_named, "warmup, capture, replay, step, source");
   at.get("symptom_of", out.symptom_of);

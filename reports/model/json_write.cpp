@@ -211,8 +211,13 @@ Json of(const Violation& violation) {
 Json of(const Summary& summary) {
   Json by_rule = Json::object();
   for (const auto& [rule, count] : summary.by_rule) by_rule[rule] = count;
-  return {{"errors", summary.errors},         {"warnings", summary.warnings}, {"notes", summary.notes},
-          {"suppressed", summary.suppressed}, {"symptoms", summary.symptoms}, {"by_rule", by_rule}};
+  Json out = {{"errors", summary.errors},
+              {"warnings", summary.warnings},
+              {"notes", summary.notes},
+              {"suppressed", summary.suppressed}};
+  if (summary.symptoms) out["symptoms"] = summary.symptoms;
+  out["by_rule"] = by_rule;
+  return out;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "reports/catalogue/catalogue.h"
+#include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
 
 namespace capgate::reports {
@@ -117,6 +117,13 @@ void combine(std::optional<PerStep>& into, const std::optional<PerStep>& from) {
   add_left_out(into->left_out, from->left_out);
 }
 
+// A fix that the producer wrote for this place; the others are the catalogue's.
+bool has_own_fix(const Violation& violation) {
+  const Situation& situation = situation_of(violation);
+  return !violation.hint.empty() && fix_given(situation, violation) == violation.hint &&
+         violation.hint != fix_of(situation, violation);
+}
+
 void combine(Violation& into, Violation from) {
   // What happened in a run tells more than what could: its message, place and stack stand.
   if (!has(into.evidence, "runtime") && has(from.evidence, "runtime")) std::swap(into, from);
@@ -125,8 +132,7 @@ void combine(Violation& into, Violation from) {
     into.hint = from.hint;
   }
   // What lint says of this very place goes before what the catalogue says of every place.
-  if (const Rule* rule = find_rule(into.rule); rule && !from.hint.empty() && into.hint == rule->hint)
-    into.hint = from.hint;
+  if (!has_own_fix(into) && has_own_fix(from)) into.hint = from.hint;
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
   into.count += has(from.evidence, "runtime") ? from.count : 0;

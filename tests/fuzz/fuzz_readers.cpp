@@ -150,7 +150,7 @@ std::vector<Reader> readers() {
       {"diff",
        diff_seeds(),
        {"@@ ", "+++ ", "--- ", "\n", "\"", "\\", ",", "-", "99999999999"},
-       [](const std::string& text) { return lint::Changes::from_diff(text, "/nowhere").files() > 0; }},
+       [](const std::string& text) { return !lint::Changes::from_diff(text, "/nowhere").lines().empty(); }},
       {"command",
        command_seeds(),
        {"'", "\"", "\\", " ", "\t", "\n", ",", "\\,"},
