@@ -246,6 +246,7 @@ CallRecord& ProcessBuilder::event_sync(uint64_t event, int32_t result) {
 CallRecord& ProcessBuilder::record(uint64_t event, uint64_t stream, int32_t result) {
   CallRecord& record = on_stream(Family::event_record, "cudaEventRecord", stream, result);
   record.object = event;
+  if (result != 0) return record;
   const auto capture = capturing_.find(stream);
   event_capture_[event] = capture == capturing_.end() ? 0 : capture->second;
   return record;
