@@ -281,7 +281,9 @@ TEST(Process, DeepPythonStacksThroughCAreReadAsTheDumperReadsThem) {
     const Audited run = run_audited("", {.command = {python, "-c", script}});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.fact("python.walk"), "");
-    if (run.fact("python.lines").empty()) EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 7u);
+    if (run.fact("python.lines").empty()) {
+      EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 7u);
+    }
   }
 }
 
