@@ -3,6 +3,7 @@
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/families.h"
 
 namespace capgate::analysis {
 namespace {
@@ -13,6 +14,17 @@ using trace::HostPlace;
 
 std::string bytes_text(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+// Work that the capture holds already when the call comes: it waits in the graph and has not run.
+bool holds_work_before(Judge& judge, const Capture& capture, size_t i) {
+  for (size_t k = capture.begin + 1; k < i; ++k) {
+    const Call& call = judge.call(k);
+    if (call.r.result == 0 && trace::is_work(static_cast<Family>(call.r.family)) &&
+        judge.context(k).stream_capture == static_cast<int32_t>(capture.number))
+      return true;
+  }
+  return false;
 }
 
 void sync_copy(Judge& judge, size_t i) {
@@ -33,8 +45,11 @@ void sync_copy(Judge& judge, size_t i) {
     if (is_refusal(call.r.result))
       finding.message = judge.killed(i) + what + " on the legacy default stream";
     else
-      finding.message = what + " at once: it is not in " + judge.capture_name(*capture) +
-                        ", and the work captured before it has not run";
+      finding.message =
+          what + " at once: it is not in " + judge.capture_name(*capture) +
+          (set                                     ? ", and no replay sets them again"
+           : holds_work_before(judge, *capture, i) ? ", and the work captured before it has not run"
+                                                   : "");
   } else if (const RegionOccurrence* step = judge.region(i)) {
     finding.phase = Judge::phase_of(*step);
     finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
@@ -70,8 +85,7 @@ void pageable_copy(Judge& judge, size_t i) {
     finding.phase = Judge::phase_of(*step);
     finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
     finding.blocks = true;
-    finding.message =
-        what + " in the step \"" + step->name + "\": the host waits, and a graph would keep the address";
+    finding.message = what + " in the step \"" + step->name + "\": the host waits for it";
   } else {
     return;
   }

@@ -58,7 +58,7 @@ void report_failure(Judge& judge, const Capture& capture) {
   if (capture.killer)
     finding.message = "killed " + judge.capture_name(capture) + ": " +
                       std::string(judge.timeline().name(judge.call(guilty))) + " gave " +
-                      result_text(r.result) + "; the program went eager";
+                      result_text(r.result);
   else
     finding.message = judge.capture_name(capture) + " failed at its end with " + result_text(r.result) +
                       ", and no call in it is known to have failed first";

@@ -27,8 +27,7 @@ void judge_load(Judge& judge, size_t i) {
       finding.severity = Severity::note;
       finding.whole_process = true;
       finding.message = what + " while " + judge.capture_name(*capture) +
-                        (unloads ? " is open: keep it until the graphs that use it are gone"
-                                 : " is open: run the step once before it");
+                        (unloads ? " is open: keep it until the graphs that use it are gone" : " is open");
     }
   } else if (const RegionOccurrence* step = judge.region(i)) {
     if (step->number == 0) return;

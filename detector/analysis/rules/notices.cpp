@@ -113,12 +113,13 @@ void judge_recordings(Judge& judge) {
     finding.rule = "recapture";
     finding.severity = at.again >= kWarningFrom || at.sizes > 0 ? Severity::warning : Severity::note;
     finding.elsewhere = place.at(site);
-    finding.message = "torch.compile records another CUDA graph here for each new input";
+    finding.message = "torch.compile records another CUDA graph here for each new " +
+                      std::string(at.sizes > 0 ? "size" : "input");
     if (at.again > 0)
       finding.message += ": " + std::to_string(at.again) + " more since it first replayed one";
     if (at.sizes > 0)
-      finding.message += (at.again > 0 ? "; torch counts " : ": torch counts ") + std::to_string(at.sizes) +
-                         " distinct sizes";
+      finding.message += (at.again > 0 ? "; torch warned at " : ": torch warned at ") +
+                         std::to_string(at.sizes) + " distinct sizes";
     finding.details["recorded by"] = "torch.compile";
     const uint32_t tid = at.last ? at.last->tid : judge.process().trace.pid;
     judge.report_apart(finding, "", tid, std::max<uint64_t>(at.again, 1));

@@ -127,10 +127,10 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
           finding.message += ", in an eager break";
         } else if (finding.rule == "host-sync") {
           if (over_budget) finding.severity = Severity::warning;
-          finding.message += over_budget ? ": " + number(usual_waits) + " waits a step, where " +
-                                               std::to_string(judge.settings().step_waits) + " is meant"
+          finding.message += over_budget ? ": " + number(usual_waits) + " waits per step; the budget is " +
+                                               std::to_string(judge.settings().step_waits)
                                          : ": within the budget of " +
-                                               std::to_string(judge.settings().step_waits) + " a step";
+                                               std::to_string(judge.settings().step_waits) + " per step";
         }
       }
       if (judge.context(i).in_break) finding.severity = Severity::note;

@@ -21,6 +21,7 @@ enum class Stray { no, legacy, other_stream, other_device, refused };
 struct Escaped {
   size_t call = 0;
   Stray stray = Stray::no;
+  bool fork_refused = false;  // its stream waited for an event whose record was refused
 };
 
 int device_of(const Call& call) {
@@ -121,7 +122,7 @@ class ForksThatFailed {
 };
 
 void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) {
-  const auto [i, stray] = escaped;
+  const auto [i, stray, fork_refused] = escaped;
   Finding finding;
   finding.call = i;
   finding.capture = static_cast<int32_t>(capture.number);
@@ -137,6 +138,7 @@ void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) 
     finding.rule = "escaped-work";
     finding.message = what + " went to " + judge.stream_name(i) + ", which " + judge.capture_name(capture) +
                       " does not include: it ran once and is not in the graph";
+    if (fork_refused) finding.details["fork"] = "refused";
   } else if (stray == Stray::other_device) {
     finding.rule = "wrong-device";
     finding.message = what + " went to device " + std::to_string(device_of(judge.call(i))) + ", and " +
@@ -192,9 +194,10 @@ void judge_stray_work(Judge& judge) {
     if (!capture || (call.r.flags & trace::kNested) || judge.is_relaxed_library(i)) continue;
     forks.see(judge, i);
     const Stray stray = stray_of(judge, i, *capture);
-    if (stray != Stray::no) strays[capture->number].push_back({i, stray});
-    if (stray == Stray::other_stream)
-      if (const auto record = forks.of(call)) judge.follows({"escaped-work", i}, {"wrong-device", *record});
+    if (stray == Stray::no) continue;
+    const auto record = stray == Stray::other_stream ? forks.of(call) : std::nullopt;
+    strays[capture->number].push_back({i, stray, record.has_value()});
+    if (record) judge.follows({"escaped-work", i}, {"wrong-device", *record});
   }
   for (const auto& capture : judge.timeline().captures) {
     auto& found = strays[capture.number];
