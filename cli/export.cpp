@@ -2,8 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
@@ -29,6 +31,20 @@ Result<void> add_to_job_summary(const reports::Report& report) {
   return {};
 }
 
+// An option that lost its value (`--out a.cu`) must not cost a source, a report or a trace.
+Result<void> may_become_export(const std::string& path) {
+  std::error_code ec;
+  if (path == "-" || !std::filesystem::is_regular_file(path, ec) || std::filesystem::file_size(path, ec) == 0)
+    return {};
+  static const std::set<std::string> kNotExports{".c", ".cc",  ".cpp", ".cu",   ".cuh",     ".cxx",
+                                                 ".h", ".hpp", ".py",  ".html", ".cgtrace", ".cgraw"};
+  const bool is_report = static_cast<bool>(reports::may_become_report(path)) &&
+                         std::filesystem::path(path).extension() != ".sarif" &&
+                         reports::read_report_alone(path).ok();
+  if (!is_report && !kNotExports.contains(std::filesystem::path(path).extension().string())) return {};
+  return Error{"--out " + path + ": is no export, and is not overwritten"};
+}
+
 Result<void> run(const Options& options) {
   std::vector<std::string> inputs{options.report};
   auto report = reports::read_report_alone(options.report);
@@ -40,6 +56,7 @@ Result<void> run(const Options& options) {
     reports::compare_with_baseline(*report, *baseline);
   }
   if (auto spared = reports::spares(options.out, inputs); !spared) return spared;
+  if (auto allowed = may_become_export(options.out); !allowed) return allowed;
   const auto format = std::find_if(reports::kFormats.begin(), reports::kFormats.end(),
                                    [&](const reports::Format& one) { return one.name == options.format; });
   if (auto written = reports::write_text(format->write(*report), options.out); !written) return written;

@@ -151,8 +151,18 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
   return std::nullopt;
 }
 
+// A pass that rests on nothing: somebody took out what kept it from being one.
+std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
+  Report anew = report;
+  reports::add_missing_reasons(anew);
+  if (anew.reasons.empty()) return std::nullopt;
+  return asking.refuse(Refusal::contradictory,
+                       fmt::format("{} says pass, but {}", asking.path, anew.reasons.front().text));
+}
+
 Answer check_report(const Asking& asking, const Report& report) {
-  for (const auto test : {check_verdict, check_subject, check_buckets, check_machine, check_evidence})
+  for (const auto test :
+       {check_verdict, check_subject, check_buckets, check_machine, check_evidence, check_proof})
     if (auto answer = test(asking, report)) return *answer;
   return {};
 }

@@ -1,5 +1,7 @@
 #include "reports/model/baseline.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -7,11 +9,18 @@ namespace capgate::reports {
 
 BaselineComparison compare_with_baseline(Report& report, const Report& baseline) {
   BaselineComparison comparison;
-  std::set<std::string_view> known, present;
-  for (const auto& violation : baseline.violations) known.insert(violation.id);
+  // What the baseline allowed, or only noted, was no fault there: as one, it is new.
+  std::map<std::string_view, Severity> known;
+  std::set<std::string_view> present;
+  for (const auto& violation : baseline.violations) {
+    if (violation.suppressed) continue;
+    const auto [at, fresh] = known.try_emplace(violation.id, violation.severity);
+    if (!fresh) at->second = std::min(at->second, violation.severity);
+  }
   for (auto& violation : report.violations) {
     present.insert(violation.id);
-    const bool is_known = known.contains(violation.id);
+    const auto before = known.find(violation.id);
+    const bool is_known = before != known.end() && before->second <= violation.severity;
     violation.baseline = is_known ? "known" : "new";
     if (violation.suppressed || violation.severity == Severity::note) continue;
     const bool error = violation.severity == Severity::error;

@@ -72,17 +72,6 @@ void sort_violations(Report& report) {
   all = std::move(sorted);
 }
 
-void add_reasons(Report& report) {
-  const auto add = [&](const Reason& reason) {
-    if (std::find(report.reasons.begin(), report.reasons.end(), reason) == report.reasons.end())
-      report.reasons.push_back(reason);
-  };
-  if (report.run)
-    if (const auto reason = program_error(*report.run)) add(*reason);
-  if (report.reasons.empty())
-    if (const auto reason = missing_proof(report)) add(*reason);
-}
-
 // What is particular to the report first: it is what a reader does not know.
 void list_what_was_not_checked(Report& report) {
   std::vector<std::string> gaps = particular_gaps(report);
@@ -97,7 +86,7 @@ void finish(Report& report) {
   link_symptoms(report);
   sort_violations(report);
   report.summary = summary_of(report);
-  add_reasons(report);
+  add_missing_reasons(report);
   list_what_was_not_checked(report);
   report.verdict = verdict_of(report);
 }

@@ -87,7 +87,7 @@ Result<void> check_sources(const std::vector<MergeInput>& inputs) {
       add_named(input.report, named);
     }
     if (!linted(input.report)) continue;
-    if (!input.report.coverage.sources_read) return {};
+    if (!input.report.coverage.sources_read) continue;  // an older lint lists none
     lint = lint ? lint : &input;
     read.insert(input.report.coverage.sources_read->begin(), input.report.coverage.sources_read->end());
   }

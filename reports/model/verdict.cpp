@@ -88,7 +88,8 @@ const Reason& no_region() {
 }
 
 bool is_eager_alone(const Report& report) {
-  return report.coverage.kind == "eager" && report.coverage.captures_completed == 0;
+  // Whatever kind the report calls itself: only a completed capture, or a lint, is another evidence.
+  return report.coverage.captures_completed == 0 && report.coverage.kind != "source";
 }
 
 bool was_refused(const Violation& violation) {
@@ -134,12 +135,23 @@ std::optional<Reason> missing_proof(const Report& report) {
   }
   if (coverage.captures_failed > 0)
     return Reason{
-        "no capture completed, and no marked region was seen twice",
-        "mark the eager step, which dies of nothing: capgate audit --region 'STEP*' -- PROGRAM, where "
-        "STEP is the NVTX range around it"};
+        "a capture failed, none completed, and no marked region was seen twice",
+        "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
+        "eagerly"};
   return Reason{
       "nothing was judged: no capture completed and no marked region was seen twice",
       "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+}
+
+void add_missing_reasons(Report& report) {
+  const auto add = [&](const Reason& reason) {
+    if (std::find(report.reasons.begin(), report.reasons.end(), reason) == report.reasons.end())
+      report.reasons.push_back(reason);
+  };
+  if (report.run)
+    if (const auto reason = program_error(*report.run)) add(*reason);
+  if (report.reasons.empty())
+    if (const auto reason = missing_proof(report)) add(*reason);
 }
 
 ExitCode exit_code(const Report& report, Severity fail_on, bool audited) {

@@ -34,6 +34,10 @@ bool is_eager_alone(const Report& report);
 // otherwise by now. The reason of a lint, until it is merged with one that has a region.
 const Reason& no_region();
 
+// Adds the two above to the report's reasons, where they hold. What judges a report that somebody else wrote
+// asks for them anew: a lost line must not turn it into a pass.
+void add_missing_reasons(Report& report);
+
 // CUDA answered the call with an error.
 bool was_refused(const Violation& violation);
 

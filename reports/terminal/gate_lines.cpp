@@ -72,8 +72,10 @@ std::string fault_lines(const std::vector<const Violation*>& faults) {
 
 }  // namespace
 
-GateDecision decide(const Report& report, const GateOptions& gate, const BaselineComparison& comparison,
+GateDecision decide(const Report& written, const GateOptions& gate, const BaselineComparison& comparison,
                     const TerminalOptions& options) {
+  Report report = written;
+  add_missing_reasons(report);
   const Paint paint(options.color);
   const bool with_baseline = !gate.baseline_name.empty();
   const Verdict verdict = with_baseline ? verdict_with_baseline(report, comparison) : verdict_of(report);

@@ -112,12 +112,16 @@ Result<Changes> Changes::since(const std::string& revision, const std::string& f
   if (!top) return Error{top.error()};
   while (!top->empty() && top->back() == '\n') top->pop_back();
   if (revision.starts_with('-')) return Error{"--changed-since: '" + revision + "' is no revision"};
+  // A range, or a file of a revision, would be compared with something else than the working tree.
+  if (!git(*top, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}))
+    return Error{"--changed-since: '" + revision + "' is no commit of " + *top};
   const Result<std::string> diff =
       git(*top, {"-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff",
-                 "--no-prefix", "--no-renames", revision, "--"});
+                 "--no-textconv", "--text", "--no-prefix", "--no-renames", revision, "--"});
   if (!diff) return Error{diff.error()};
   Changes changes = from_diff(*diff, *top);
-  const Result<std::string> untracked = git(*top, {"ls-files", "--others", "--exclude-standard", "-z"});
+  // Ignored ones too: a generated source is one that git is told to ignore.
+  const Result<std::string> untracked = git(*top, {"ls-files", "--others", "-z"});
   if (!untracked) return Error{untracked.error()};
   for (size_t begin = 0; begin < untracked->size();) {
     const size_t end = std::min(untracked->find('\0', begin), untracked->size());

@@ -162,7 +162,9 @@ def twins(lint):
             if violation["severity"] != "note" and not violation["suppressed"]:
                 place = violation["location"]
                 lint.fail(f"{name}, clean: {violation['rule']} at line {place['line']}: {violation['message']}")
-        if report["verdict"] != "pass":
+        # A range whose name is made at run time is a region to a run alone.
+        unseen = names_its_range_late(ROOT / f"tests/corpus/cpp/{name}.cu") and not report["coverage"]["regions"]
+        if report["verdict"] != ("inconclusive" if unseen else "pass"):
             lint.fail(f"{name}, clean: {report['verdict']} {report['reasons']}")
     faulty = twin_reports(lint, "faulty")
     count = sum(check_faulty(lint, name, report) for name, report in faulty.items())

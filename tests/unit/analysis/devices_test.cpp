@@ -232,6 +232,8 @@ TEST_F(Devices, WorkOfAForkThatWasRefusedFollowsFromTheRefusal) {
       << text(report);
   const auto escaped = only(report, "escaped-work");
   EXPECT_EQ(escaped.symptom_of, only(report, "wrong-device").id);
+  EXPECT_EQ(escaped.details.at("fork"), "refused");
+  EXPECT_EQ(escaped.situation, "escaped-work.fork-refused");
   EXPECT_EQ(report.summary.errors, 1u);
 }
 

@@ -310,8 +310,9 @@ TEST(Recordings, AFewAreSilentMoreAreANoteAndManyAWarning) {
 TEST(Recordings, WhereTorchComplainsItIsAWarning) {
   const auto report = recordings(3, "… We have observed 9 distinct sizes. Please consider");
   EXPECT_EQ(faults(report), Faults{"warning recapture run.py:3 <module>"}) << text(report);
-  EXPECT_NE(report.violations.at(0).message.find("2 more since it first replayed one; torch counts 9 "
-                                                 "distinct sizes"),
+  EXPECT_NE(report.violations.at(0).message.find(
+                "for each new size: 2 more since it first replayed one; torch warned at 9 "
+                "distinct sizes"),
             std::string::npos)
       << report.violations.at(0).message;
 }

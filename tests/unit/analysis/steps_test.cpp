@@ -595,7 +595,7 @@ TEST_F(Healthy, ACaptureThatFailedAndAProgramThatWentEager) {
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error capture-invalidated runner.cpp:10 capture"}) << text(report);
-  EXPECT_NE(only(report, "capture-invalidated").message.find("the program went eager"), std::string::npos);
+  EXPECT_EQ(only(report, "capture-invalidated").message.find("went eager"), std::string::npos);
 }
 
 TEST_F(Healthy, CapturedAndDiscardedGraphs) {

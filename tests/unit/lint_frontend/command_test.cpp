@@ -348,11 +348,33 @@ TEST_F(ChangedSince, NothingInARegionsReachIsAPassThatSaysSo) {
   EXPECT_NE(run("--changed-since HEAD").out.find(nothing_), std::string::npos);
 }
 
+// git's settings for people must not hide a change from the pass.
+TEST_F(ChangedSince, AChangeThatGitCallsBinaryIsJudged) {
+  w.write(".gitattributes", "*.cpp -diff\n");
+  replace("layer.cpp", "return n / 2;", "return n / 3;");
+  EXPECT_NE(passed().find(judged_), std::string::npos) << passed();
+}
+
+TEST_F(ChangedSince, AnIgnoredSourceIsNew) {
+  w.write(".gitignore", "*.txt\n*.json\n.cache\nmade.cpp\n");
+  w.write("made.cpp", "[[clang::annotate(\"capgate::region\")]] void made_step(int) {}\n");
+  w.database({{"decode.cpp", "g++"}, {"layer.cpp", "g++"}, {"made.cpp", "g++"}});
+  EXPECT_NE(passed().find(judged_), std::string::npos) << passed();
+}
+
+TEST_F(ChangedSince, ARangeIsNoRevision) {
+  for (const std::string word : {"HEAD..HEAD", "HEAD:layer.cpp", "nowhere"}) {
+    const Outcome outcome = run("--changed-since " + word);
+    EXPECT_EQ(outcome.exit_code, 2) << word;
+    EXPECT_NE(outcome.err.find("is no commit of"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(ChangedSince, AChangeInReachIsJudged) {
   replace("layer.cpp", "return n / 2;",
           "return n / 3;");  // two calls away, in another source, of no note by itself
   EXPECT_NE(passed().find(judged_), std::string::npos) << passed();
-  EXPECT_NE(read_file(w.path("report.json"))->find("\"in_reach\": [\"layer.cpp\"]"), std::string::npos)
+  EXPECT_NE(read_file(w.path("report.json"))->find("\"in_reach\":[\"layer.cpp\"]"), std::string::npos)
       << *read_file(w.path("report.json"));
 }
 

@@ -53,6 +53,32 @@ TEST(Baseline, MarksNewAndKnown) {
     EXPECT_EQ(fault.baseline, fault.rule == "host-sync" ? "known" : "new");
 }
 
+// What was allowed or only noted before is a new fault once it counts.
+TEST(Baseline, DoesNotKnowWhatWasAllowedOrANote) {
+  const Violation fault = violation("host-sync", "a.cpp", 12, "f", "c");
+  Violation allowed = fault;
+  allowed.suppressed = Suppressed{"meant", "a.cpp:12"};
+  Violation noted = fault;
+  noted.severity = Severity::note;
+  for (const Violation& earlier : {allowed, noted}) {
+    const Report before = with({earlier});
+    EXPECT_EQ(decided(with({fault}), &before).exit_code, kExitFail);
+  }
+}
+
+// A report whose reasons somebody took out still proves nothing.
+TEST(GateCommand, AsksAnewForWhatAPassRestsOn) {
+  Report report = clean_run();
+  report.coverage.captures_completed = 0;
+  report.coverage.regions.clear();
+  report.reasons.clear();
+  report.verdict = Verdict::pass;
+  EXPECT_EQ(decided(report, nullptr).exit_code, kExitInconclusive);
+  report = clean_run();
+  report.run->exit_code = 1;
+  EXPECT_EQ(decided(report, nullptr).exit_code, kExitInconclusive);
+}
+
 TEST(Baseline, DoesNotMakeAnInconclusiveReportAPass) {
   const Report before = with({violation("host-sync", "a.cpp", 12, "f", "c")});
   Report now = before;

@@ -194,6 +194,9 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
   expect_refusal(ask(report), Refusal::no_capture, "saw no completed capture");
   Demands eager;
   eager.completed_capture = false;
+  eager.allow_eager = true;
+  expect_refusal(ask(report, engine(), eager), Refusal::contradictory, "nothing was judged");
+  report.coverage.regions = {{"decode", "capgate.h", 3}};
   EXPECT_TRUE(ask(report, engine(), eager).open());
 }
 

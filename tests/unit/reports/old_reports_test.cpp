@@ -30,12 +30,12 @@ struct Known {
 };
 
 TEST(OldReports, AreReadAndSayWhatTheySaid) {
-  for (const Known& known :
-       {Known{"eager_region.healthy.json", Verdict::pass, kExitInconclusive},
-        Known{"pinned_ring_decode.healthy.json", Verdict::pass, kExitPass},
-        Known{"item_in_helper.faulty.json", Verdict::fail, kExitFail},
-        Known{"memset_runs_once.faulty.json", Verdict::fail, kExitFail},
-        Known{"lint.json", Verdict::pass, kExitPass}, Known{"merged.json", Verdict::pass, kExitPass}}) {
+  for (const Known& known : {Known{"eager_region.healthy.json", Verdict::pass, kExitInconclusive},
+                             Known{"pinned_ring_decode.healthy.json", Verdict::pass, kExitPass},
+                             Known{"item_in_helper.faulty.json", Verdict::fail, kExitFail},
+                             Known{"memset_runs_once.faulty.json", Verdict::fail, kExitFail},
+                             Known{"lint.json", Verdict::pass, kExitInconclusive},
+                             Known{"merged.json", Verdict::pass, kExitPass}}) {
     const Report report = old(known.name);
     EXPECT_EQ(report.verdict, known.verdict) << known.name;
     EXPECT_FALSE(contradiction(report)) << known.name;
