@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
   line().all.assign(argv, argv + argc);
 
   CLI::App app{
-      "Finds everything that would stop a CUDA decode step from being captured into a graph, or that would\n"
+      "Finds, in one run, what would stop a CUDA decode step from being captured into a graph, or that would\n"
       "make its replay silently wrong, and names the line."};
   app.name("capgate");
   app.set_version_flag("--version", std::string("capgate ") + CAPGATE_VERSION, "Print the version and exit");

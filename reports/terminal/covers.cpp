@@ -73,7 +73,11 @@ std::string covers(const Report& report, bool all) {
       out += "          " + part + "\n";
       something = true;
     }
-  return something ? out : out + "          nothing that was captured, marked or parsed\n";
+  if (something) return out;
+  if (coverage.captures_failed)
+    return out + "          " + counted(coverage.captures_failed, "capture") +
+           " that failed, and none that completed\n";
+  return out + "          nothing that was captured, marked or parsed\n";
 }
 
 }  // namespace capgate::reports::terminal

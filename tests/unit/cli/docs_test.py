@@ -98,7 +98,7 @@ class Docs(unittest.TestCase):
 
     def test_ci_never_judges_what_an_earlier_run_left(self):
         lines = [line for block in fenced(page("docs/ci.md"), "sh") for line in block.splitlines() if line and not line.startswith("#")]
-        removed = set(re.match(r"rm -f ([\w. ]+?) *(#|$)", lines[0])[1].split())
+        removed = set(re.match(r"rm -f ([\w. -]+?) *(#|$)", lines[0])[1].split())
         written = {words[words.index("--out") + 1] for words in capgate_lines("```sh\n" + "\n".join(lines) + "\n```\n") if "--out" in words}
         self.assertEqual(removed, written)
 

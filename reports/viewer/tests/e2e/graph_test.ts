@@ -73,10 +73,11 @@ test('j and k walk over the nodes; a folded node that a link names is shown', as
   const tab = await open(`${address}#graph`);
   const { page } = tab;
   await page.keyboard.press('j');
+  await page.waitForSelector('.node.open:has-text("embed")');
   await page.keyboard.press('j');
-  expect(await page.textContent('.node.open')).toContain('router');
+  await page.waitForSelector('.node.open:has-text("router")');
   await page.keyboard.press('k');
-  expect(await page.textContent('.node.open')).toContain('embed');
+  await page.waitForSelector('.node.open:has-text("embed")');
   await page.keyboard.press('Escape');
   expect(await page.locator('.node.open').count()).toBe(0);
   await page.selectOption('.capture-line select', '1:2');
