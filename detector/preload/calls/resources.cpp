@@ -1,6 +1,7 @@
 #include "detector/preload/calls/resources.h"
 
 #include "detector/preload/calls/api_calls.h"
+#include "detector/preload/calls/call_record.h"
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/calls/families.h"
 #include "detector/preload/cuda/cupti_api.h"
