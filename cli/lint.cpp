@@ -15,9 +15,9 @@
 #include "reports/model/report_file.h"
 #include "reports/model/verdict.h"
 #include "static_checks/cache/cache.h"
-#include "static_checks/dataflow/tables.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/print.h"
+#include "static_checks/models/tables.h"
 
 namespace capgate::cli {
 namespace {

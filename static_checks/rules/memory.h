@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "static_checks/dataflow/state.h"
+#include "static_checks/domain/state.h"
 #include "static_checks/rules/rule.h"
 
 namespace capgate::lint {

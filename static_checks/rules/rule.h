@@ -8,7 +8,7 @@
 #include <string>
 
 #include "reports/model/report.h"
-#include "static_checks/dataflow/tables.h"
+#include "static_checks/models/tables.h"
 
 namespace capgate::lint {
 

@@ -1,4 +1,4 @@
-#include "static_checks/dataflow/paths.h"
+#include "static_checks/domain/paths.h"
 
 #include <gtest/gtest.h>
 

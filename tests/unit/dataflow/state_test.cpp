@@ -1,4 +1,4 @@
-#include "static_checks/dataflow/state.h"
+#include "static_checks/domain/state.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "static_checks/dataflow/tables.h"
+#include "static_checks/models/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@ KNOWN_CYCLES = [
     {"reports/catalogue", "reports/model", "reports/settings", "reports/suppressions"},
     {"engine/model", "engine/reference"},
     {"static_checks/cache", "static_checks/worker"},
-    {"static_checks/dataflow", "static_checks/rules"},
+    {"static_checks/interpret", "static_checks/models", "static_checks/rules"},
 ]
 
 LIMITED = ("base", "cli", "detector", "reports")

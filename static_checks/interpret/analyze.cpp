@@ -1,0 +1,416 @@
+// Roots, reach, latent findings, and the unit's result.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "static_checks/interpret/interpreter.h"
+
+namespace capgate::lint {
+
+Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tables,
+                         const LintOptions& options, const Unit& unit)
+    : program_(program),
+      lowering_(lowering),
+      tables_(tables),
+      options_(options),
+      default_is_per_thread_(unit.per_thread_default_stream),
+      root_(unit.root),
+      traces_(program),
+      cores_(1),
+      regions_(2) {
+  for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
+}
+
+// What a function and all that it calls does; each function's set of outer variables is what a caller's state
+// must lend it.
+void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
+  if (!seen.insert(&f).second) return;
+  if (const auto known = reaches_.find(&f);
+      known != reaches_.end() && known->second.ready && &known->second != &r) {
+    const Reach& k = known->second;
+    r.begins_region = r.begins_region || k.begins_region;
+    r.calls_api = r.calls_api || k.calls_api;
+    r.launches = r.launches || k.launches;
+    r.frees = r.frees || k.frees;
+    r.frees_async = r.frees_async || k.frees_async;
+    r.leaves_unit = r.leaves_unit || k.leaves_unit;
+    r.asks = r.asks || k.asks;
+    r.ends_region = r.ends_region || k.ends_region;
+    r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
+    return;
+  }
+  lowering_.lower(f);
+  if (f.region) r.begins_region = true;
+  for (const Variable* v : f.globals) r.visible.push_back(v->id);
+  for (const Variable* v : f.captures) r.visible.push_back(v->id);
+  std::vector<const Node*> work{f.body};
+  for (const auto& [name, init] : f.member_inits) work.push_back(init);
+  while (!work.empty()) {
+    const Node* n = work.back();
+    work.pop_back();
+    if (!n) continue;
+    if (n->op == Op::launch) {
+      r.launches = true;
+      r.calls_api = true;
+    }
+    // A target that is known only at run time, or a header of another project.
+    if (n->op == Op::call && (!n->function || n->function->foreign || n->function->spelled == "operator()"))
+      r.asks = true;
+    for (const Node* kid : n->kids) work.push_back(kid);
+  }
+  for (Function* callee : f.callees) {
+    if (const Api* api = api_of(*callee)) {
+      switch (api->is) {
+        case Is::begin_capture:
+        case Is::begin_region:
+          r.begins_region = true;
+          break;
+        case Is::end_capture:
+        case Is::end_region:
+          r.ends_region = true;
+          break;
+        case Is::begin_range:
+          r.begins_region = r.begins_region || !options_.regions.empty();
+          break;
+        case Is::launch:
+        case Is::library_work:
+          r.launches = true;
+          break;
+        case Is::copy:
+        case Is::set:
+          r.launches = r.launches || api->async;
+          break;
+        case Is::release:
+          (api->async ? r.frees_async : r.frees) = true;
+          break;
+        default:
+          break;
+      }
+      if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
+          api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
+          (api->is != Is::allocate || api->memory != Memory::host_heap))
+        r.calls_api = true;
+      continue;
+    }
+    if (!callee->user) {
+      if (callee->name.starts_with("thrust::")) r.calls_api = true;
+      if (is_range(callee->record)) r.begins_region = r.begins_region || !options_.regions.empty();
+      if (Function* made = made_by(*callee)) scan(*made, r, seen);
+      continue;
+    }
+    for (Function* overrider : callee->overriders) scan(*overrider, r, seen);
+    if (callee->has_body) {
+      scan(*callee, r, seen);
+    } else {
+      r.leaves_unit = true;
+      const auto edge = edges_.find(callee->usr);
+      r.begins_region = r.begins_region || (edge != edges_.end() && edge->second->begins);
+      r.ends_region = r.ends_region || (edge != edges_.end() && edge->second->ends);
+    }
+  }
+}
+
+const Interpreter::Reach& Interpreter::reach(Function& f) {
+  Reach& r = reaches_[&f];
+  if (r.ready) return r;
+  std::unordered_set<Function*> seen;
+  Reach made;
+  scan(f, made, seen);
+  std::sort(made.visible.begin(), made.visible.end());
+  made.visible.erase(std::unique(made.visible.begin(), made.visible.end()), made.visible.end());
+  made.ready = true;
+  Reach& slot = reaches_[&f];
+  slot = std::move(made);
+  return slot;
+}
+
+Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs) {
+  Frame frame;
+  frame.function = &f;
+  frame.out.dead = true;
+  State state;
+  state.flow.region = region;
+  frame_ = &frame;
+  state_ = &state;
+  Node& at = *program_.node(Op::call);
+  at.id = 0xfffffff0;
+  at.function = &f;
+  at.file = f.file;
+  at.offset = f.offset;
+  // What the caller would give: pointers and references to what nobody knows.
+  std::vector<Argument> arguments;
+  for (const Variable* p : f.params) {
+    Argument a;
+    a.node = &at;
+    if (p->type && p->type->shape == Shape::reference) {
+      a.places = {paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0)};
+    } else if (p->type && p->type->shape == Shape::pointer) {
+      a.value.targets = target_sets_.one(paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0));
+    }
+    arguments.push_back(std::move(a));
+  }
+  std::vector<PathId> self;
+  if (f.self) self.push_back(paths_.extend(paths_.root(Step::variable, f.self->id), Step::deref, 0));
+  const Value result = apply(f, &at, arguments, f.self ? &self : nullptr);
+  refs = std::move(frame.refs);
+  // The call that stands for the unknown caller is no step of any path.
+  for (Ref& ref : refs)
+    if (ref.chain) ref.chain = ref.chain->next;
+  frame_ = nullptr;
+  state_ = nullptr;
+  return {state.flow, result.tag, state.dead};
+}
+
+std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) const {
+  std::vector<FlowStep> path;
+  if (region > kCallers) {
+    const Region& r = regions_[region];
+    const char* what = r.kind == "annotated" ? "' is marked as a region" : "' begins";
+    path.push_back({r.begin, "'" + r.name + what});
+  }
+  for (const Chain* c = chain; c; c = c->next)
+    path.push_back({program_.place(c->call), "calls " + c->callee->name + "()"});
+  return path;
+}
+
+void Interpreter::report(const std::vector<Ref>& refs, const Function& root, UnitResult& result) {
+  (void)root;
+  for (const Ref& ref : refs) {
+    const Core& core = cores_[ref.core];
+    const std::string region = ref.region > kCallers ? regions_[ref.region].name : std::string();
+    switch (core.kind) {
+      case Core::Kind::finding: {
+        if (ref.region == kCallers) break;
+        Finding f = core.finding;
+        f.region = region;
+        if (ref.region && f.flow.empty()) {
+          f.flow = path_to(ref.region, ref.chain);
+          f.flow.push_back({f.place, f.message});
+        }
+        result.findings.push_back(std::move(f));
+        break;
+      }
+      case Core::Kind::call:
+        if (ref.region > kCallers)
+          result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
+        break;
+      case Core::Kind::gap: {
+        NotAnalysed gap = core.gap;
+        if (ref.region == kCallers) break;
+        if (!gap.aside) gap.region = region;
+        result.not_analysed.push_back(std::move(gap));
+        break;
+      }
+      case Core::Kind::explanation: {
+        if (ref.region == kCallers) break;
+        Explanation& e = result.explanations.emplace_back(core.explanation);
+        e.region = region;
+        e.path = path_to(ref.region, ref.chain);
+        break;
+      }
+    }
+  }
+}
+
+// What a region in another unit would find in this function.
+FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
+  FunctionSummary summary;
+  summary.usr = f.usr;
+  summary.name = f.name;
+  summary.place = f.place;
+  summary.internal = f.internal;
+  std::vector<Ref> refs;
+  const Exit exit = run_root(f, kCallers, refs);
+  edge.usr = f.usr;
+  if (!exit.dead && !f.region) {
+    edge.ends = exit.flow.region == 0;
+    if (exit.flow.region > kCallers && exit.flow.marked != kByRange) {
+      regions_[exit.flow.region].opened_by = f.usr;
+      edge.begins = 1;
+      if (exit.tag == Tag::begun) edge.begins = 2;
+      if (exit.tag == Tag::not_begun) edge.begins = 3;
+      edge.marked = exit.flow.marked;
+      edge.relaxed = exit.flow.relaxed_capture;
+    }
+  }
+  for (const Ref& ref : refs) {
+    if (ref.region != kCallers) continue;
+    const Core& core = cores_[ref.core];
+    switch (core.kind) {
+      case Core::Kind::finding: {
+        LatentFinding latent;
+        latent.finding = core.finding;
+        if (latent.finding.flow.empty()) {
+          latent.finding.flow = path_to(0, ref.chain);
+          latent.finding.flow.push_back({latent.finding.place, latent.finding.message});
+        }
+        summary.latent.push_back(std::move(latent));
+        break;
+      }
+      case Core::Kind::call:
+        summary.calls.push_back(core.call);
+        break;
+      case Core::Kind::gap:
+        if (summary.not_analysed.empty() && !core.gap.aside)
+          summary.not_analysed = core.gap.function + ": " + core.gap.reason;
+        break;
+      case Core::Kind::explanation:
+        summary.explanations.push_back(core.explanation);
+        summary.explanations.back().path = path_to(0, ref.chain);
+        break;
+    }
+  }
+  return summary;
+}
+
+// Templates in which a region begins: said whether this unit has one of what clang made of them looked into,
+// and what is found in the pattern, for when no unit has.
+void Interpreter::read_patterns(UnitResult& result) {
+  std::set<Place> seen;
+  for (const Function* f : interpreted_) seen.insert(f->place);
+  for (Function* f : program_.patterns) {
+    lowering_.lower(*f);
+    if (!reach(*f).begins_region) continue;
+    PatternSummary pattern;
+    pattern.place = f->place;
+    pattern.instantiated = seen.contains(f->place);
+    if (!pattern.instantiated) {
+      std::vector<Ref> refs;
+      UnitResult found;
+      run_root(*f, 0, refs);
+      report(refs, *f, found);
+      std::erase_if(found.findings, [](const Finding& one) { return one.region.empty(); });
+      pattern.findings = std::move(found.findings);
+      pattern.exits = std::move(found.summary.exits);
+      for (const NotAnalysed& gap : found.not_analysed)
+        if (!gap.region.empty())
+          pattern.open.push_back({gap.function, gap.place, gap.reason, gap.remedy, gap.region});
+    }
+    result.summary.patterns.push_back(std::move(pattern));
+  }
+}
+
+UnitResult Interpreter::run() {
+  UnitResult result;
+  std::vector<Function*>& all = program_.user_functions;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Function* a, const Function* b) { return a->place < b->place; });
+  result.functions_analysed = all.size();
+  std::unordered_set<const Function*> called;
+  for (Function* f : all) {
+    lowering_.lower(*f);
+    for (const Function* callee : f->callees)
+      if (callee != f) called.insert(callee);
+  }
+  const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
+  std::vector<Ref> refs;
+  // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
+  // only from where the analysis does not get to) comes after, on its own.
+  for (Function* f : all)
+    if (wanted(f) && (!called.contains(f) || f->region)) {
+      run_root(*f, 0, refs);
+      report(refs, *f, result);
+    }
+  for (Function* f : all)
+    if (wanted(f) && !interpreted_.contains(f)) {
+      run_root(*f, 0, refs);
+      report(refs, *f, result);
+    }
+  // What only a template of a library calls is in no list of the unit's own functions. The list grows
+  // meanwhile.
+  for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
+    Function& f = program_.functions[i];
+    if (!f.user || !f.has_body || f.device_only || !f.lowered || interpreted_.contains(&f) || !wanted(&f))
+      continue;
+    run_root(f, 0, refs);
+    report(refs, f, result);
+  }
+  read_patterns(result);
+  if (!options_.dump_tree.empty()) result.trees = trees();
+  const bool explains = options_.explain.line != 0;
+  if (explains) result.explained = explained_functions();
+  std::unordered_set<const Function*> overriders;
+  for (const Function* base : program_.overridden)
+    overriders.insert(base->overriders.begin(), base->overriders.end());
+  for (Function* f : all) {
+    if ((f->internal && !overriders.contains(f)) || f->usr.empty()) continue;
+    const Reach& r = reach(*f);
+    if (!explains && !r.calls_api && !r.leaves_unit && !r.begins_region && !r.asks && f->trouble.empty()) {
+      result.summary.silent.push_back(f->usr);
+      continue;
+    }
+    CaptureEdge edge;
+    FunctionSummary summary = latent(*f, edge);
+    summary.internal = false;  // an overrider without linkage is still reached through its base
+    if (edge.begins || edge.ends) result.summary.edges.push_back(edge);
+    if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty() ||
+        !summary.explanations.empty())
+      result.summary.functions.push_back(std::move(summary));
+    else
+      result.summary.silent.push_back(f->usr);
+  }
+  std::set<std::string> outside;
+  for (const Function* f : all)
+    for (const Function* callee : f->callees)
+      if (callee->user && !callee->has_body && !callee->is_defaulted && !callee->device_only)
+        outside.insert(callee->usr);
+  result.summary.outside.assign(outside.begin(), outside.end());
+  // A virtual method that another unit calls leads to the overriders here.
+  for (const Function* base : program_.overridden) {
+    FunctionSummary summary;
+    summary.usr = base->usr;
+    summary.dispatch = true;
+    summary.name = base->name;
+    summary.place = base->place;
+    for (const Function* overrider : base->overriders)
+      summary.calls.push_back({overrider->usr, overrider->name, overrider->place, {}});
+    result.summary.functions.push_back(std::move(summary));
+  }
+  result.summary.graph = call_graph();
+  result.regions = own_regions(result);
+  // A function with parse trouble that nothing reaches is still worth naming.
+  std::unordered_set<std::string> named;
+  for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);
+  for (const Function* f : all)
+    if (!f->trouble.empty() && named.insert(f->usr + f->name).second)
+      result.not_analysed.push_back(
+          {f->name, f->usr, f->place,
+           "the parser found an error at line " + std::to_string(f->trouble_line) + ": " + f->trouble, "",
+           ""});
+
+  // One finding a place: in a region beats outside, an error beats a note.
+  std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.rule != b.rule) return a.rule < b.rule;
+    if (a.callee != b.callee) return a.callee < b.callee;
+    if (a.region.empty() != b.region.empty()) return b.region.empty();
+    if (a.severity != b.severity) return a.severity < b.severity;
+    if (a.flow.size() != b.flow.size()) return a.flow.size() < b.flow.size();
+    return a.region < b.region;
+  });
+  const auto same = [](const Finding& a, const Finding& b) {
+    return a.place == b.place && a.rule == b.rule && a.callee == b.callee;
+  };
+  result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same),
+                        result.findings.end());
+  // One value that decides several things on one line is one fault.
+  std::set<std::tuple<std::string, int, std::string, Place>> causes;
+  std::erase_if(result.findings, [&](const Finding& f) {
+    if (!f.callee.empty() || f.flow.empty()) return false;
+    return !causes.emplace(f.place.file, f.place.line, f.rule, f.flow.front().place).second;
+  });
+  std::stable_sort(result.not_analysed.begin(), result.not_analysed.end(), [](const auto& a, const auto& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.function != b.function) return a.function < b.function;
+    if (a.reason != b.reason) return a.reason < b.reason;
+    return a.region > b.region;
+  });
+  result.not_analysed.erase(std::unique(result.not_analysed.begin(), result.not_analysed.end(),
+                                        [](const auto& a, const auto& b) {
+                                          return a.function == b.function && a.reason == b.reason;
+                                        }),
+                            result.not_analysed.end());
+  return result;
+}
+
+}  // namespace capgate::lint

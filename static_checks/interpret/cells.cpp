@@ -1,0 +1,226 @@
+// What places hold: loading, storing, copying whole objects, and whose memory it is.
+#include <algorithm>
+
+#include "static_checks/interpret/interpreter.h"
+
+namespace capgate::lint {
+
+Value Interpreter::join_values(const Value& a, const Value& b) {
+  Value v = a;
+  if (!v.taint) v.taint = b.taint;
+  v.targets = target_sets_.join(a.targets, b.targets);
+  if (!v.callable)
+    v.callable = b.callable;
+  else if (b.callable && b.callable != v.callable)
+    v.callable = kManyCallables;
+  v.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
+  v.tag = a.tag == b.tag ? a.tag : Tag::none;
+  if (!v.aggregate) v.aggregate = b.aggregate;
+  return v;
+}
+
+const Trace* Interpreter::taint_of(const Value& value) {
+  if (value.taint) return value.taint;
+  if (!value.aggregate) return nullptr;
+  for (const auto& [path, cell] : s().cells())
+    if (cell.taint && paths_[path].root == paths_[value.aggregate].root &&
+        paths_.below(path, value.aggregate))
+      return cell.taint;
+  return s().read(paths_, value.aggregate).taint;
+}
+
+const Trace* Interpreter::content_of(const Value& value) {
+  for (const PathId p : target_sets_[value.targets]) {
+    const PathId any = paths_.indexed(p, kAny);
+    if (const Trace* t = s().read(paths_, any).taint) return t;
+    const PathId base = paths_[p].parent ? paths_[p].parent : p;
+    for (const auto& [path, cell] : s().cells())
+      if (cell.taint && paths_[path].root == paths_[p].root && path != base && paths_.below(path, base))
+        return cell.taint;
+  }
+  return nullptr;
+}
+
+const Trace* Interpreter::taint_of_any(PathId place) {
+  if (!paths_[place].summary) return nullptr;
+  for (PathId at = place; at; at = paths_[at].parent) {
+    const Step step = paths_[at].step;
+    if ((step != Step::element && step != Step::deref) || paths_[at].key != kAny || !paths_[at].parent)
+      continue;
+    const std::vector<PathId> known = paths_[paths_[at].parent].indexed;
+    for (const PathId one : known) {
+      if (paths_[one].step != step) continue;
+      const Cell* cell = s().find(paths_.rebase(place, at, one));
+      if (cell && cell->taint) return cell->taint;
+    }
+  }
+  return nullptr;
+}
+
+Memory Interpreter::memory_of(PathId path) {
+  if (paths_[path].swallowed_pointer) return Memory::unknown;
+  for (PathId at = path; at; at = paths_[at].parent) {
+    if (const Cell* cell = s().find(at); cell && cell->memory != Memory::unknown) return cell->memory;
+    if (paths_[at].step == Step::element || paths_[at].step == Step::deref) {
+      const PathId any = paths_.extend(paths_[at].parent, paths_[at].step, kAny);
+      if (const Cell* cell = s().find(any); cell && cell->memory != Memory::unknown) return cell->memory;
+    }
+    // What a pointer points to has nothing to do with where the pointer lies.
+    if (paths_[at].step == Step::deref) return Memory::unknown;
+  }
+  const Paths::Info& root = paths_[paths_[path].root];
+  if (root.step == Step::variable) {
+    const Variable& v = program_.variables[root.key - 1];
+    if (v.on_device) return Memory::device;
+    if (v.managed) return Memory::managed;
+    if ((v.scope == Variable::Scope::local || v.scope == Variable::Scope::parameter) && v.type &&
+        v.type->shape != Shape::reference && v.name != "this")
+      return Memory::stack;
+  }
+  return Memory::unknown;
+}
+
+void Interpreter::set_memory(PathId path, Memory memory) {
+  if (paths_[path].step == Step::element || paths_[path].step == Step::deref)
+    path = paths_.extend(paths_[path].parent, paths_[path].step, kAny);
+  if (memory_of(path) != memory) {
+    Cell c = s().read(paths_, path);
+    c.memory = memory;
+    s().at(path) = c;
+  }
+}
+
+Value Interpreter::load(const std::vector<PathId>& at, const Type* type) {
+  Value v;
+  bool first = true;
+  const bool pointer = type && type->shape == Shape::pointer;
+  for (const PathId p : at) {
+    const Cell c = s().read(paths_, p);
+    Value one;
+    one.taint = c.taint ? c.taint : taint_of_any(p);
+    one.targets = c.targets;
+    one.callable = c.callable;
+    one.has_constant = c.has_constant;
+    one.constant = c.constant;
+    one.tag = c.tag;
+    if (pointer && !c.targets && !c.callable && !c.has_constant)
+      one.targets = target_sets_.one(paths_.extend(p, Step::deref, 0));
+    if (is_record(type)) one.aggregate = p;
+    v = first ? one : join_values(v, one);
+    first = false;
+  }
+  if (type && type->status) v.taint = nullptr;
+  return v;
+}
+
+void Interpreter::store_scalar(PathId place, const Value& value, bool strong, const Type* type) {
+  if (paths_[place].summary) strong = false;
+  Cell old;
+  if (!strong) old = s().read(paths_, place);
+  if (const Cell* existing = s().find(place)) {
+    old.memory = existing->memory;
+  }
+  Cell c;
+  c.memory = old.memory;
+  c.taint = value.taint;
+  c.targets = value.targets;
+  c.callable = value.callable;
+  c.has_constant = value.has_constant;
+  c.constant = value.constant;
+  c.tag = value.tag;
+  if (type && type->status) c.taint = nullptr;
+  if (!strong) {
+    if (!c.taint) c.taint = old.taint;
+    c.deep = old.deep;
+    c.targets = target_sets_.join(c.targets, old.targets);
+    if (!c.callable) c.callable = old.callable;
+    c.has_constant = false;
+    c.tag = Tag::none;
+    c.handle = old.handle;
+  }
+  s().at(place) = c;
+  // A write through an unknown index may hit any of the known ones.
+  const Step step = paths_[place].step;
+  if ((step == Step::element || step == Step::deref) && paths_[place].key == kAny && paths_[place].parent) {
+    const std::vector<PathId> siblings = paths_[paths_[place].parent].indexed;
+    for (const PathId sibling : siblings)
+      if (paths_[sibling].step == step)
+        if (const Cell* known = s().find(sibling)) {
+          Cell both = *known;
+          if (!both.taint) both.taint = c.taint;
+          both.targets = target_sets_.join(both.targets, c.targets);
+          both.has_constant = false;
+          s().at(sibling) = both;
+        }
+  }
+}
+
+void Interpreter::copy_tree(PathId from, PathId to, bool keep_old) {
+  if (from == to || !from || !to) return;
+  std::vector<std::pair<PathId, Cell>> moved;
+  const PathId root = paths_[from].root;
+  for (const auto& [path, cell] : s().cells())
+    if (paths_[path].root == root && paths_.below(path, from)) moved.emplace_back(path, cell);
+  Cell top = s().read(paths_, from);
+  if (!keep_old) s().erase_below(paths_, to, true);
+  if (top.memory != Memory::host_tensor) top.memory = Memory::unknown;
+  if (keep_old) {
+    const Cell old = s().read(paths_, to);
+    if (!top.taint) {
+      top.taint = old.taint;
+      top.deep = old.deep;
+    }
+    top.targets = target_sets_.join(top.targets, old.targets);
+  }
+  s().at(to) = top;
+  for (auto& [path, cell] : moved) {
+    if (path == from) continue;
+    const PathId there = paths_.rebase(path, from, to);
+    if (there == to) continue;
+    if (keep_old) {
+      const Cell old = s().read(paths_, there);
+      if (!cell.taint) cell.taint = old.taint;
+      cell.targets = target_sets_.join(cell.targets, old.targets);
+      cell.has_constant = false;
+    }
+    if (cell.memory == Memory::stack) cell.memory = Memory::unknown;
+    s().at(there) = cell;
+  }
+}
+
+void Interpreter::store(const std::vector<PathId>& at, const Value& given, const Node* node,
+                        const Type* type) {
+  Value value = given;
+  if (type && type->status) value.taint = nullptr;
+  if (value.taint && node) {
+    const Node* target = node->op == Op::declare || node->kids.empty() ? nullptr : node->kids[0];
+    std::string name = node->op == Op::declare && node->variable ? node->variable->name : text_of(target);
+    if (!name.empty()) value.taint = traces_.step(value.taint, node, "'" + name + "' takes the value");
+  }
+  const bool strong = at.size() == 1;
+  for (const PathId p : at) {
+    if (value.aggregate && is_record(type)) {
+      copy_tree(value.aggregate, p, !strong || paths_[p].summary);
+    } else {
+      if (is_record(type) && strong && !paths_[p].summary) s().erase_below(paths_, p, false);
+      store_scalar(p, value, strong, type);
+      if (is_record(type) && value.taint) s().at(p).deep = true;
+    }
+  }
+}
+
+std::vector<PathId> Interpreter::place_or_temporary(const Node* n, const Value& value) {
+  if (value.aggregate) return {value.aggregate};
+  const PathId p = temporary(n);
+  s().erase_below(paths_, p, true);
+  Cell& c = s().at(p);
+  c.taint = value.taint;
+  c.targets = value.targets;
+  c.callable = value.callable;
+  c.has_constant = value.has_constant;
+  c.constant = value.constant;
+  c.tag = value.tag;
+  return {p};
+}
+
+}  // namespace capgate::lint

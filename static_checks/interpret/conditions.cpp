@@ -1,0 +1,187 @@
+// Operators and conditions: values of both sides, and the states in which a condition holds and does not.
+#include <algorithm>
+
+#include "static_checks/interpret/interpreter.h"
+
+namespace capgate::lint {
+
+// Of the negated value.
+Tag opposite(Tag tag) {
+  switch (tag) {
+    case Tag::capture_status:
+    case Tag::is_capturing:
+      return Tag::not_capturing;
+    case Tag::not_capturing:
+      return Tag::is_capturing;
+    case Tag::begun:
+      return Tag::not_begun;
+    case Tag::not_begun:
+      return Tag::begun;
+    case Tag::none:
+      break;
+  }
+  return Tag::none;
+}
+
+namespace {
+
+// The capture could not be begun.
+void leave_region(Flow& flow) {
+  flow.region = 0;
+  flow.marked = 0;
+  flow.relaxed_capture = 0;
+}
+
+}  // namespace
+
+Value Interpreter::binary(const Node* n) {
+  const Value l = eval(n->kids[0]);
+  const Value r = eval(n->kids[1]);
+  Value v;
+  const bool l_pointer = n->kids[0]->type && n->kids[0]->type->shape == Shape::pointer;
+  const bool r_pointer = n->kids[1]->type && n->kids[1]->type->shape == Shape::pointer;
+  const bool pointer_result = n->type && n->type->shape == Shape::pointer;
+  if (pointer_result && (l_pointer || r_pointer)) {
+    const Value& pointer = l_pointer ? l : r;
+    const Value& offset = l_pointer ? r : l;
+    std::vector<PathId> moved = targets(pointer);
+    const uint32_t index = n->binary() == BinaryOp::add ? constant_index(offset) : kAny;
+    for (PathId& p : moved) p = paths_.indexed(p, index);
+    v.targets = target_sets_.intern(std::move(moved));
+    v.taint = pointer.taint;
+    if (const Trace* t = taint_of(offset)) sink(Use::pointer_arithmetic, t, n);
+    return v;
+  }
+  v.taint = taint_of(l) ? taint_of(l) : taint_of(r);
+  if (n->kids[0]->type && n->kids[0]->type->status) v.taint = nullptr;
+  if (n->binary() == BinaryOp::pointer_to_member || n->binary() == BinaryOp::pointer_to_member_through)
+    return v;
+  const bool comparison = n->binary() >= BinaryOp::three_way && n->binary() <= BinaryOp::ne;
+  if (comparison && (l.tag != Tag::none || r.tag != Tag::none)) {
+    const Value& tagged = l.tag != Tag::none ? l : r;
+    const Value& other = l.tag != Tag::none ? r : l;
+    const bool tells = n->binary() == BinaryOp::eq || n->binary() == BinaryOp::ne;
+    if (other.has_constant && tells && (tagged.tag == Tag::begun || tagged.tag == Tag::not_begun)) {
+      // Of a status only success says anything: another error may have been met.
+      const bool equal_to_zero = other.constant == 0;
+      if (!equal_to_zero && tagged.tag == Tag::not_begun && n->binary() == BinaryOp::ne) return v;
+      bool begun = tagged.tag == Tag::begun;
+      if (equal_to_zero) begun = !begun;
+      if (n->binary() == BinaryOp::ne) begun = !begun;
+      v.tag = begun ? Tag::begun : Tag::not_begun;
+      return v;
+    }
+    if (other.has_constant && tells) {
+      // cudaStreamCaptureStatusNone is 0, Active 1, Invalidated 2; a bool that says "capturing" is 1.
+      bool capturing = other.constant != 0;
+      if (tagged.tag == Tag::not_capturing) capturing = !capturing;
+      if (n->binary() == BinaryOp::ne) capturing = !capturing;
+      v.tag = capturing ? Tag::is_capturing : Tag::not_capturing;
+      return v;
+    }
+  }
+  if (comparison && (l_pointer || r_pointer)) {
+    // Comparing addresses says nothing of what they point to.
+    v.taint = l.taint ? l.taint : r.taint;
+    return v;
+  }
+  if (l.has_constant && r.has_constant) {
+    const int64_t a = l.constant, b = r.constant;
+    v.has_constant = true;
+    switch (n->binary()) {
+      case BinaryOp::add:
+        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+        break;
+      case BinaryOp::sub:
+        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+        break;
+      case BinaryOp::bit_or:
+        v.constant = a | b;
+        break;
+      case BinaryOp::bit_and:
+        v.constant = a & b;
+        break;
+      case BinaryOp::lt:
+        v.constant = a < b;
+        break;
+      case BinaryOp::gt:
+        v.constant = a > b;
+        break;
+      case BinaryOp::le:
+        v.constant = a <= b;
+        break;
+      case BinaryOp::ge:
+        v.constant = a >= b;
+        break;
+      case BinaryOp::eq:
+        v.constant = a == b;
+        break;
+      case BinaryOp::ne:
+        v.constant = a != b;
+        break;
+      default:
+        v.has_constant = false;
+        break;
+    }
+  }
+  return v;
+}
+
+// Evaluates a condition; `yes` and `no` are the states in which it holds and does not.
+Value Interpreter::branch(const Node* condition, State& yes, State& no) {
+  const Node* n = condition;
+  while (n->op == Op::convert && n->kids.size() == 1 &&
+         (n->kids[0]->op == Op::logical_and || n->kids[0]->op == Op::logical_or ||
+          n->kids[0]->op == Op::unary || n->kids[0]->op == Op::convert))
+    n = n->kids[0];
+  if (n->op == Op::logical_and || n->op == Op::logical_or) {
+    const bool conjunction = n->op == Op::logical_and;
+    State l_yes, l_no;
+    const Flow base = s().flow;
+    const Value l = branch(n->kids[0], l_yes, l_no);
+    if (const Trace* t = taint_of(l)) sink(Use::short_circuit, t, n->kids[0]);
+    State& goes_on = conjunction ? l_yes : l_no;
+    State& stops = conjunction ? l_no : l_yes;
+    s() = goes_on;
+    State r_yes, r_no;
+    Value r;
+    if (s().dead) {
+      r_yes.dead = r_no.dead = true;
+      r = l;
+    } else {
+      r = branch(n->kids[1], r_yes, r_no);
+    }
+    if (conjunction) {
+      yes = std::move(r_yes);
+      no = std::move(stops);
+      join(no, r_no, paths_, target_sets_, base);
+    } else {
+      no = std::move(r_no);
+      yes = std::move(stops);
+      join(yes, r_yes, paths_, target_sets_, base);
+    }
+    s() = yes;
+    if (s().dead) s() = no;
+    Value v;
+    v.taint = l.taint ? l.taint : r.taint;
+    return v;
+  }
+  if (n->op == Op::unary && n->unary() == UnaryOp::logical_not) {
+    Value v = branch(n->kids[0], no, yes);
+    if (v.has_constant) v.constant = !v.constant;
+    v.tag = opposite(v.tag);
+    return v;
+  }
+  Value v = eval(n);
+  yes = s();
+  no = s();
+  if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status) no.flow.not_capturing = 1;
+  if (v.tag == Tag::not_capturing) yes.flow.not_capturing = 1;
+  if (v.tag == Tag::begun) leave_region(no.flow);
+  if (v.tag == Tag::not_begun) leave_region(yes.flow);
+  if (v.has_constant) (v.constant ? no : yes).dead = true;
+  v.taint = taint_of(v);
+  return v;
+}
+
+}  // namespace capgate::lint

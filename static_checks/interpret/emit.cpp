@@ -1,0 +1,238 @@
+// From what the interpreter meets to findings, each made once a unit.
+#include <algorithm>
+
+#include "static_checks/interpret/interpreter.h"
+
+namespace capgate::lint {
+
+namespace {
+
+bool is_wait(const std::string& rule) {
+  return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy";
+}
+
+}  // namespace
+
+// False where a region, if one is open, does not apply: behind a test that says that nothing captures.
+bool Interpreter::judged() const {
+  return !state_->flow.not_capturing && !state_->dead;
+}
+
+void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {
+  const uint64_t key = uint64_t{core} << 32 | region;
+  if (frame_->seen.insert(key).second) frame_->refs.push_back({core, region, chain});
+}
+
+void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at,
+                              const std::string& callee, const Trace* taint,
+                              const std::map<std::string, std::string>& details,
+                              const std::vector<Place>& waits_for) {
+  const uint32_t region = s().flow.region;
+  const bool by_value = taint != nullptr;
+  if (region && s().flow.not_capturing) return;
+  if (!region && !(by_value && options_.whole_file)) return;
+  reports::Severity severity = judgement.severity;
+  if (!region) severity = reports::Severity::warning;
+  std::map<std::string, std::string> more = details;
+  more.insert(judgement.details.begin(), judgement.details.end());
+  if (region && s().flow.eager_break) {
+    // What a piecewise step leaves uncaptured on purpose: its waits are worth a note, the rest is its own
+    // matter.
+    if (!is_wait(rule)) return;
+    severity = reports::Severity::note;
+    more["eager_break"] = "true";
+  }
+  if (const auto& [allowed, reason] = allows_[s().flow.allowed];
+      !allowed.empty() && (allowed == rule || allowed == "*"))
+    more["allow_reason"] = reason;
+  const Function& function = *frame_->function;
+  const std::string& file = program_.files[at->file];
+  const Position where = program_.position(at);
+  std::string key = std::string(rule) + '\0' + callee + '\0' + file + '\0' + std::to_string(where.line) +
+                    ':' + std::to_string(where.column) + ':' + std::to_string(static_cast<int>(severity)) +
+                    (more.contains("allow_reason") ? "a" : "") + (region ? "r" : "w");
+  const auto [it, fresh] = core_ids_.try_emplace(std::move(key), static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    Finding& f = core.finding;
+    f.rule = rule;
+    f.severity = severity;
+    f.message = judgement.message;
+    f.place = program_.place(at);
+    f.function = function.name;
+    f.callee = callee;
+    f.details = std::move(more);
+    if (!callee.empty()) f.details["callee"] = callee;
+    f.waits_for = waits_for;
+    if (taint) {
+      f.details["source"] = Traces::origin(taint);
+      if (const Trace* first = Traces::first(taint); !first->source.empty())
+        f.origin = program_.place(first->at);
+      f.flow = steps_of(taint);
+      f.flow.push_back({f.place, judgement.message});
+    }
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, region, nullptr);
+}
+
+// From where the value comes to where it is, each step once.
+std::vector<FlowStep> Interpreter::steps_of(const Trace* taint) const {
+  std::vector<FlowStep> steps;
+  for (const Trace* t = taint; t; t = t->before)
+    if (!t->message.empty()) steps.push_back({program_.place(t->at), t->message});
+  std::reverse(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+void Interpreter::sink(Use use, const Trace* taint, const Node* at) {
+  if (!taint || s().dead) return;
+  const ValueEvent event{use, Traces::origin(taint)};
+  const Judgement judgement = use >= Use::loop_bound ? device_sized(event) : host_branch(event);
+  if (is_explained(at)) explain(at, std::string(rule_of(use)) + ": " + judgement.message, taint);
+  add_finding(rule_of(use), judgement, at, "", taint);
+}
+
+void Interpreter::judge(const CallEvent& event, const Node* at, const std::vector<Place>& waits_for) {
+  if (!s().flow.region || !judged()) return;
+  bool any = false;
+  for (const NamedCallRule& rule : call_rules())
+    if (auto judgement = rule.judge(event)) {
+      any = true;
+      // What a warm-up does and a later step does not: no proof that the step that counts does it.
+      const bool allocates = rule.judge == device_alloc || rule.judge == host_alloc;
+      if (event.first_use == FirstUse::once || (event.first_use == FirstUse::growth && allocates)) {
+        judgement->severity = reports::Severity::note;
+        judgement->message += ", unless an earlier step has already done so";
+      }
+      std::map<std::string, std::string> details;
+      if (event.api.is == Is::launch && at->op == Op::launch) details["kernel"] = event.callee;
+      if (is_explained(at)) explain(at, std::string(rule.id) + ": " + judgement->message);
+      add_finding(rule.id, *judgement, at, event.api_name.empty() ? event.callee : event.api_name, nullptr,
+                  details, waits_for);
+    }
+  if (!any && is_explained(at)) explain(at, "no rule objects to " + event.callee + " here");
+}
+
+void Interpreter::add_gap(Function& function, const std::string& reason, const std::string& remedy) {
+  const std::string key = "gap" + function.usr + function.name + reason;
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = function.name;
+    core.gap.usr = function.usr;
+    core.gap.place = function.place;
+    core.gap.reason = reason;
+    core.gap.remedy = remedy;
+    cores_.push_back(std::move(core));
+  }
+  if (frame_) add_ref(it->second, s().flow.region, nullptr);
+}
+
+void Interpreter::add_trouble(Function& f) {
+  add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble, "");
+}
+
+// What the parser did not understand between the last statement and the one at `to` is missing from a region
+// that the function itself has begun. (One that was open when it was called has this function's trouble.)
+void Interpreter::pass_trouble(uint32_t to) {
+  Frame& frame = *frame_;
+  const auto& at = frame.function->trouble_at;
+  const bool met = std::any_of(at.begin(), at.end(),
+                               [&](uint32_t trouble) { return frame.passed <= trouble && trouble < to; });
+  frame.passed = to;
+  if (met && !s().dead && s().flow.region && s().flow.region != frame.entered.region) {
+    add_trouble(*frame.function);
+  }
+}
+
+// A region calls something that only the running program, or an instantiation, knows: what it does has not
+// been judged.
+void Interpreter::unknown_target(const Node* n, const std::string& name) {
+  const bool pattern = frame_->function->is_pattern;
+  add_open(
+      "target", n,
+      "what '" + name + "' calls at line " + std::to_string(program_.position(n).line) +
+          (pattern ? " is known only where the template is instantiated" : " is known only when it runs"),
+      pattern ? "lint a source that instantiates the template and calls it"
+              : "call the function directly, or hand it over as a template parameter");
+}
+
+// In the pattern of a template.
+void Interpreter::open_constexpr(const Node* when) {
+  add_open("constexpr", when,
+           "which way the 'if constexpr' at line " + std::to_string(program_.position(when).line) +
+               " goes is known only where the template is instantiated",
+           "lint a source that instantiates the template and calls it");
+}
+
+void Interpreter::add_open(const char* what, const Node* n, const std::string& reason,
+                           const std::string& remedy) {
+  if (!s().flow.region || !judged() || s().flow.eager_break) return;
+  const Place place = program_.place(n);
+  const std::string key =
+      what + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = frame_->function->name;
+    core.gap.usr = frame_->function->usr;
+    core.gap.place = place;
+    core.gap.reason = reason;
+    core.gap.remedy = remedy;
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, s().flow.region, nullptr);
+}
+
+// A region calls a library that is neither the project's nor the toolkit's: said once, judged never.
+void Interpreter::add_foreign(Function& function) {
+  if (!s().flow.region || !judged() || s().flow.eager_break || function.name.empty()) return;
+  const std::string key = "foreign" + function.name;
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::gap;
+    core.gap.function = function.name;
+    core.gap.place = function.place;
+    core.gap.reason = "a region calls it, and it is another project's";
+    core.gap.aside = true;
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, s().flow.region, nullptr);
+}
+
+// A call that a region makes to a user's function whose body is in another unit.
+void Interpreter::add_call(Function& function, const Node* at) {
+  const uint32_t region = s().flow.region;
+  if (!region || function.usr.empty() || s().dead) return;
+  called_[frame_->function].insert(&function);
+  CallSite call;
+  call.callee_usr = function.usr;
+  call.callee = function.name;
+  call.place = program_.place(at);
+  call.guards.not_capturing = s().flow.not_capturing;
+  call.guards.relaxed_mode = s().flow.relaxed_thread;
+  call.guards.eager_break = s().flow.eager_break;
+  call.guards.relaxed_capture = s().flow.relaxed_capture;
+  call.guards.marked = s().flow.marked;
+  call.guards.first_use = s().flow.first_use == FirstUse::once;
+  const std::string key =
+      "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) + ':' +
+      std::to_string(call.place.column) + ':' +
+      std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break +
+                     8 * call.guards.relaxed_capture + 16 * call.guards.marked + 32 * call.guards.first_use);
+  const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
+  if (fresh) {
+    Core core;
+    core.kind = Core::Kind::call;
+    core.call = std::move(call);
+    cores_.push_back(std::move(core));
+  }
+  add_ref(it->second, region, nullptr);
+}
+
+}  // namespace capgate::lint

@@ -1,0 +1,347 @@
+// The abstract interpreter: runs a function's tree over abstract states, follows calls through memoised
+// summaries, and tells the rules what it meets. Private to static_checks/interpret and static_checks/models.
+//
+// A summary is made for a function, the part of the state that it can reach (with objects named by how the
+// callee reaches them, so that different callers share it), and whether a region is open. Findings travel up
+// with the summaries and get their region and call path where the summary is used.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "static_checks/analysis.h"
+#include "static_checks/domain/state.h"
+#include "static_checks/lowering/lower.h"
+#include "static_checks/models/tables.h"
+#include "static_checks/rules/rule.h"
+
+namespace capgate::lint {
+
+// Its cells lie apart.
+inline bool is_record(const Type* t) {
+  return t && (t->shape == Shape::record || t->shape == Shape::array);
+}
+
+// nvtx3's objects whose life is a range.
+bool is_range(const Record* record);
+
+Tag opposite(Tag tag);  // of the negated value
+
+class Interpreter {
+ public:
+  Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
+              const Unit& unit);
+  UnitResult run();
+
+ private:
+  static constexpr uint32_t kCallers = 1;  // the region of whoever calls: known where a summary is used
+  static constexpr int kMaxDepth = 48;
+  static constexpr uint64_t kMaxNodes = 40'000'000;  // nodes interpreted a unit
+
+  // The calls between the start of a region or of a root and a finding.
+  struct Chain {
+    const Node* call;
+    const Function* callee;
+    const Chain* next;  // towards the finding
+    int length;
+  };
+  // Something to report that a summary carries: a finding, a call that leaves the unit, or a gap.
+  struct Core {
+    enum class Kind : uint8_t { finding, call, gap, explanation } kind = Kind::finding;
+    Finding finding;
+    CallSite call;
+    NotAnalysed gap;
+    Explanation explanation;
+  };
+  struct Ref {
+    uint32_t core = 0;
+    uint32_t region = 0;
+    const Chain* chain = nullptr;
+  };
+  struct Summary {
+    uint32_t id = 0;
+    State exit;
+    bool ready = false;  // false while it is being made: recursion
+    std::vector<Ref> refs;
+  };
+  struct Loop {
+    State* breaks;
+    State* continues;
+    size_t locals;
+    Flow base;  // before the loop
+  };
+  struct Local {
+    Variable* variable;
+    bool owns;  // has something to destroy
+  };
+  // What returns give, where it is known.
+  struct Returns {
+    bool truth = false, falsehood = false, unknown = false;
+    bool any() const { return truth || falsehood || unknown; }
+    bool only_true() const { return truth && !falsehood && !unknown; }
+    bool only_false() const { return falsehood && !truth && !unknown; }
+  };
+  struct ReadBack {
+    const Node* copy;
+    std::string stream;  // as the user wrote it
+  };
+  struct Frame {
+    Function* function = nullptr;
+    Frame* up = nullptr;
+    State out;  // what the returns give
+    std::vector<Ref> refs;
+    std::unordered_set<uint64_t> seen;
+    std::vector<Local> locals;
+    std::vector<Loop> loops;
+    std::vector<State*> handlers;  // of the enclosing try blocks: what may hold when they are entered
+    std::unordered_map<uint32_t, State> labels;
+    std::vector<const Variable*> counters;  // of the enclosing for loops
+    std::vector<PathId> swept;              // arrays that the current loop's counter runs over
+    Flow entered;                           // with
+    Returns with_region, without_region;    // that it began and left open
+    bool ended = false;                     // a region that it had begun, on some path
+    uint32_t last_return = 0;               // where the last one stands in the source
+    bool last_is_open = false;              // with a region that it began, every time it got there
+    int depth = 0;
+    uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
+    std::vector<ReadBack> read_backs;  // copies to the host that nothing was queued behind yet
+  };
+  struct Argument {
+    const Node* node = nullptr;
+    Value value;
+    std::vector<PathId> places;  // where it lies, when it has a place
+  };
+  struct Canon {
+    std::vector<PathId> roots;
+    std::unordered_map<PathId, PathId> symbols;
+    std::unordered_map<PathId, PathId> made;  // heap objects of the callee, by what they are for this call
+    const std::vector<uint32_t>* visible = nullptr;
+    std::vector<uint32_t> more_visible;
+  };
+  struct Reach {  // what a function does directly or through calls
+    bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
+         leaves_unit = false, asks = false, ends_region = false, ready = false;
+    std::vector<uint32_t> visible;  // ids of outer variables, ascending
+  };
+
+  // analyze.cpp: roots, latent findings, the result
+  struct Exit {
+    Flow flow;
+    Tag tag = Tag::none;
+    bool dead = false;
+  };
+  Exit run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
+  void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
+  void read_patterns(UnitResult& result);
+  FunctionSummary latent(Function& function, CaptureEdge& edge);
+  CallGraph call_graph();  // call_graph.cpp
+  std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
+  const Reach& reach(Function& function);
+  void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
+
+  // eval.cpp
+  Value eval(const Node* n);
+  Value eval_into(const Node* n, PathId destination);
+  std::vector<PathId> places(const Node* n);
+  std::vector<PathId> place_or_temporary(const Node* n, const Value& value);
+  Value load(const std::vector<PathId>& at, const Type* type);
+  void store(const std::vector<PathId>& at, const Value& given, const Node* node, const Type* type);
+  void store_scalar(PathId place, const Value& value, bool strong, const Type* type);
+  void copy_tree(PathId from, PathId to, bool keep_old);
+  Value binary(const Node* n);
+  Value construct(const Node* n, PathId destination);
+  void construct_default(Record& record, PathId destination, const Node* at);
+  void destroy(Record& record, PathId object, const Node* at, int depth = 0);
+  Value branch(const Node* condition, State& yes, State& no);
+  const Trace* taint_of(const Value& value);
+  const Trace* content_of(const Value& value);  // what it points to
+  const Trace* taint_of_any(PathId place);      // of the elements that an unknown index may mean
+  std::vector<PathId> targets(const Value& value) const { return target_sets_[value.targets]; }
+  Value join_values(const Value& a, const Value& b);
+  Memory memory_of(PathId path);
+  void set_memory(PathId path, Memory memory);
+  std::string text_of(const Node* n) const;
+  static uint32_t constant_index(const Value& v) {
+    return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant)
+                                                                        : kAny;
+  }
+
+  // exec.cpp, once.cpp
+  void exec(const Node* n);
+  void exec_block(const Node* n);
+  void exec_when(const Node* n);
+  void exec_loop(const Node* n);
+  void exec_range(const Node* n);
+  void exec_choose(const Node* n);
+  void exec_declare(const Node* n);
+  void exec_return(const Node* n);
+  void join_at_label(const State& from);
+  void exec_try(const Node* n);
+  void end_path();
+  void bind(const Node* declaration, PathId from);
+  bool frees_surely(Function& f, int depth = 0);
+  bool frees_surely(const Node* n, int depth);
+  void leave_locals(size_t keep, const Node* at, bool pop);
+  void check_once(const Node* when);
+  void check_once_return(const Node* block, size_t from, const Node* when);
+  const Node* find_launch(const Node* n, int depth = 0);
+  const Node* find_assignment(const Node* n, const Node* flag);
+  static const Node* once_flag(const Node* condition, bool& negated);
+
+  FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
+  bool writes_state(const Node* n, const Node* state, int depth);
+
+  // returns.cpp
+  void note_return(const Cell* result, uint32_t at);
+  Tag tag_of_returns() const;
+  bool leaves_open_on_failure() const;
+
+  // holders.cpp
+  Value choose_into(const Node* n, PathId destination);
+  void own_region(const Record& record, uint32_t before, const Node* at);
+  std::vector<Region> own_regions(const UnitResult& result);
+  bool ends_region(Record& record, int depth = 0);
+  bool is_held_elsewhere(PathId object, PathId holder);
+  void destroy_held(Record& record, PathId holder, const Node* at);
+  void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
+            const std::vector<PathId>& objects, const Node* at);
+
+  // call.cpp
+  Value call(const Node* n);
+  Value launch(const Node* n);
+  Value call_virtual(const Node* n, Function& function, std::vector<Argument>& arguments,
+                     const std::vector<PathId>& object);
+  void unknown_target(const Node* n, const std::string& name);
+  Value apply(Function& function, const Node* at, std::vector<Argument>& arguments,
+              const std::vector<PathId>* self);
+  Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,
+               const std::vector<PathId>& object);
+  void forget_outputs(const Function& function, const std::vector<Argument>& arguments);
+  Value invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments);
+  PathId canonical(Canon& canon, PathId path);
+  TargetsId canonical_set(Canon& canon, TargetsId set);
+  PathId original(const Canon& canon, PathId path, const Node* at);
+  PathId made_here(PathId heap, const Node* at);
+  const Trace* rebound(const Trace* t, const Summary& summary, const State& entry, const Node* at, int depth);
+  std::vector<Argument> arguments_of(const Node* n, size_t first, const Function* function);
+  const Api* api_of(Function& function);
+
+  // effects.cpp: what modelled functions do
+  Value effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& arguments,
+               const std::vector<PathId>& object);
+  void copy(const Api& api, const Node* n, std::vector<Argument>& a, CallEvent& event);
+  void allocate(const Api& api, const Node* n, std::vector<Argument>& a);
+  void touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at, size_t first);
+  bool writes_through(Function& function, size_t param, int depth = 0);
+  bool may_write(const Node* n, const Variable* v, int depth);
+  void write_memory(PathId target, const Trace* taint, bool strong);
+  void write_element(PathId target, const Trace* taint, bool strong);
+  bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
+                       const std::vector<Argument>& a);
+  void begin_region(const Node* at, const char* kind);
+  void end_region(const Node* at);
+  void push_range(const Node* name, const Node* at);
+  void pop_range(const Node* at);
+  void allow(const Node* rule, const Node* reason);
+  CallEvent event_of(const Api& api, std::string callee);
+  static StreamUse stream_use(const Argument* stream);
+  void judge(const CallEvent& event, const Node* at, const std::vector<Place>& waits_for = {});
+  std::vector<Place> follow_read_back(const Api& api, const std::vector<Argument>& a, const CallEvent& event);
+  std::string stream_text(const Api& api, const std::vector<Argument>& a) const;
+  Operand operand(const Argument& argument, const std::vector<PathId>& paths);
+  std::vector<PathId> field_targets(const Argument& parameters, const std::vector<std::string>& fields,
+                                    bool of_all);
+  void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at,
+                    const std::string& receiver);
+  Value source_value(const Node* at, const std::string& from, const Type* type);
+
+  // models.cpp: the standard library, thrust's containers; tensors.cpp; device_algorithms.cpp
+  Value system_call(const Node* n, Function& function, std::vector<Argument>& arguments,
+                    const std::vector<PathId>& object, const Node* object_node);
+  Value system_construct(const Node* n, PathId destination);
+  Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
+               const std::vector<PathId>& object, const Node* object_node);
+  std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
+  static bool makes_tensors(const Function& function);
+  bool is_mask(const std::vector<PathId>& tensors);
+  bool selects(const Node* index);
+  Value tensor(const Api& api, const Node* n, std::vector<Argument>& a, const std::vector<PathId>& given);
+  Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
+  void call_callables(const Node* n, std::vector<Argument>& arguments);
+  Function* made_by(Function& function);
+
+  // emit.cpp
+  void sink(Use use, const Trace* taint, const Node* at);
+  std::vector<FlowStep> steps_of(const Trace* taint) const;
+  void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
+                   const Trace* taint, const std::map<std::string, std::string>& details = {},
+                   const std::vector<Place>& waits_for = {});
+  void add_ref(uint32_t core, uint32_t region, const Chain* chain);
+  void add_gap(Function& function, const std::string& reason, const std::string& remedy);
+  void add_trouble(Function& function);
+  void pass_trouble(uint32_t to);
+  void open_constexpr(const Node* when);
+  void add_open(const char* what, const Node* n, const std::string& reason, const std::string& remedy);
+  void add_call(Function& function, const Node* at);
+  void add_foreign(Function& function);
+  Value cross_edge(const Function& function, const Node* at);
+  bool judged() const;
+
+  // explain.cpp
+  bool is_explained(const Node* n) const {
+    return options_.explain.line != 0 && program_.position(n).line == options_.explain.line &&
+           program_.files[n->file] == options_.explain.file;
+  }
+  void explain(const Node* at, const std::string& text, const Trace* value = nullptr);
+  void explain_reached(const Node* at);
+  void explain_call(const Node* at, Function& callee, const Api* model);
+  void explain_condition(const Node* condition, const Trace* value);
+  std::string callee_in_words(Function& callee, const Api* model) const;
+  std::vector<ExplainedFunction> explained_functions();
+  std::vector<LoweredTree> trees();
+
+  State& s() { return *state_; }
+  PathId root_of(const Variable* v) { return paths_.root(Step::variable, v->id); }
+  PathId temporary(const Node* n) { return paths_.root(Step::temporary, n->id); }
+
+  Program& program_;
+  Lowering& lowering_;
+  const Tables& tables_;
+  const LintOptions& options_;
+  const bool default_is_per_thread_;
+  const std::string root_;
+
+  Paths paths_;
+  TargetSets target_sets_;
+  Traces traces_;
+  CellsByRoot by_root_;  // of the state that a call is made in
+  std::deque<Chain> chains_;
+  std::vector<Core> cores_;
+  std::unordered_map<std::string, uint32_t> core_ids_;
+  std::vector<Region> regions_;                        // 0: none, 1: the caller's
+  std::unordered_set<std::string> begun_for_objects_;  // functions of guards: where they begin is no region
+  std::unordered_map<std::string, uint32_t> region_ids_;
+  std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
+  std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
+  std::unordered_map<std::string, const CaptureEdge*> edges_;
+  std::unordered_map<Function*, Reach> reaches_;
+  std::map<std::pair<uint32_t, uint32_t>, bool> writes_;     // function and parameter
+  std::map<std::pair<uint32_t, PathId>, PathId> made_here_;  // by call and inner object
+  std::unordered_map<PathId, int> wrappers_;                 // calls around an object's allocation
+  std::unordered_map<const Function*, Function*> made_by_;
+  std::unordered_map<const Function*, int> active_;
+  std::unordered_set<const Function*> interpreted_;
+  // Who called whom, implicit calls such as those of destructors included.
+  std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
+  std::unordered_set<Function*> in_region_;  // code of them, or a call to them, is in a region of this unit
+  State* state_ = nullptr;
+  Frame* frame_ = nullptr;
+  uint32_t summary_count_ = 0;
+  uint64_t bodies_ = 0, nodes_ = 0;
+  bool exhausted_ = false;
+};
+
+}  // namespace capgate::lint

@@ -1,0 +1,40 @@
+#include "static_checks/ir/program.h"
+
+#include <algorithm>
+
+namespace capgate::lint {
+
+const Node* bare(const Node* n) {
+  while (n && n->op == Op::convert && n->kids.size() == 1) n = n->kids[0];
+  return n;
+}
+
+const Type* value_type(const Node* n) {
+  n = bare(n);
+  const Type* t = n ? n->type : nullptr;
+  while (t && t->shape == Shape::reference) t = t->inner;
+  return t;
+}
+
+Position Program::position(const Node* n) const {
+  std::vector<uint32_t>& starts = line_starts_[n->file];
+  if (starts.empty()) {
+    const std::string_view text = text_of ? text_of(n->file) : std::string_view();
+    starts.push_back(0);
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      starts.push_back(static_cast<uint32_t>(at + 1));
+  }
+  const auto next = std::upper_bound(starts.begin(), starts.end(), n->offset);
+  return {static_cast<int>(next - starts.begin()), static_cast<int>(n->offset - *(next - 1)) + 1};
+}
+
+uint32_t Program::intern(std::string_view text) {
+  if (text.empty()) return 0;
+  if (const auto it = text_ids_.find(text); it != text_ids_.end()) return it->second;
+  texts_.emplace_back(text);
+  const auto id = static_cast<uint32_t>(texts_.size() - 1);
+  text_ids_.emplace(texts_.back(), id);
+  return id;
+}
+
+}  // namespace capgate::lint

@@ -1,0 +1,31 @@
+// libclang's cursors to program.h: the one place of the analysis that asks libclang anything.
+#pragma once
+
+#include <memory>
+
+#include "static_checks/frontend/unit.h"
+#include "static_checks/ir/program.h"
+
+namespace capgate::lint {
+
+class Lowering {
+ public:
+  Lowering(const Unit& unit, Program& program);
+  ~Lowering();
+
+  // Finds the unit's own functions (user code, with a body, run by the host) in order of their place.
+  void collect();
+
+  // Fills `function.body` once; afterwards `callees`, `globals` and `captures` are known. Without a body it
+  // does nothing.
+  void lower(Function& function);
+
+  // Fields, bases, destructor and default constructor.
+  void complete(Record& record);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capgate::lint

@@ -1,0 +1,280 @@
+// Copies between the host and the device, and what they leave in memory.
+#include <algorithm>
+
+#include "static_checks/interpret/interpreter.h"
+#include "static_checks/models/arguments.h"
+
+namespace capgate::lint {
+
+namespace {
+
+bool is_host(Memory m) {
+  return m == Memory::stack || m == Memory::container || m == Memory::host_heap || m == Memory::pinned;
+}
+
+// cudaMemcpyKind
+enum CopyKind { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault };
+
+}  // namespace
+
+Operand Interpreter::operand(const Argument& argument, const std::vector<PathId>& paths) {
+  Operand o;
+  o.present = true;
+  o.name = text_of(argument.node);
+  if (o.name.starts_with("&")) o.name.erase(0, 1);
+  bool first = true;
+  for (const PathId p : paths) {
+    const Memory m = memory_of(p);
+    o.memory = first || m == o.memory ? m : Memory::mixed;
+    first = false;
+    if (o.name.empty() && paths_[paths_[p].root].step == Step::variable)
+      o.name = program_.variables[paths_[paths_[p].root].key - 1].name;
+  }
+  return o;
+}
+
+// The memory that a copy, a memset or a kernel writes: all of the array that `target` points into.
+void Interpreter::write_memory(PathId target, const Trace* taint, bool strong) {
+  PathId place = target;
+  const Step step = paths_[target].step;
+  if ((step == Step::element || step == Step::deref) && paths_[target].parent) {
+    const PathId parent = paths_[target].parent;
+    const bool whole = paths_[target].key == 0 || paths_[target].key == kAny;
+    if (whole) {
+      place = paths_.extend(parent, step, kAny);
+      if (paths_[parent].summary) strong = false;
+    } else if (paths_[place].summary) {
+      strong = false;
+    }
+    const Memory memory = memory_of(target);
+    if (whole && !strong && taint) {
+      const std::vector<PathId> known = paths_[parent].indexed;
+      for (const PathId sibling : known)
+        if (paths_[sibling].step == step)
+          if (const Cell* written = s().find(sibling)) {
+            Cell both = *written;
+            both.taint = taint;
+            both.has_constant = false;
+            s().at(sibling) = both;
+          }
+    }
+    if (strong) {
+      if (whole) {
+        const std::vector<PathId> known = paths_[parent].indexed;
+        for (const PathId sibling : known)
+          if (paths_[sibling].step == step) s().erase_below(paths_, sibling, true);
+      }
+      s().erase_below(paths_, place, true);
+    }
+    Cell& c = s().at(place);
+    if (strong || taint) {
+      c.taint = taint;
+      c.deep = taint != nullptr;
+      c.has_constant = false;
+      c.tag = Tag::none;
+    }
+    if (paths_[paths_[place].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
+    if (!whole && taint) {  // an open-ended copy from the middle on
+      Cell& rest = s().at(paths_.extend(parent, step, kAny));
+      rest.taint = taint;
+      rest.deep = true;
+    }
+    return;
+  }
+  if (paths_[place].summary) strong = false;
+  const Cell old = s().read(paths_, place);
+  if (strong) s().erase_below(paths_, place, true);
+  Cell& c = s().at(place);
+  c.memory = old.memory;
+  c.handle = old.handle;
+  if (strong || taint) {
+    c.taint = taint;
+    c.deep = taint != nullptr;
+    c.has_constant = false;
+    c.tag = Tag::none;
+  }
+}
+
+// The one element that `target` points to.
+void Interpreter::write_element(PathId target, const Trace* taint, bool strong) {
+  const Memory memory = memory_of(target);
+  if (paths_[target].summary) strong = false;
+  if (strong) s().erase_below(paths_, target, true);
+  Cell& c = s().at(target);
+  if (strong || taint) {
+    c.taint = taint;
+    c.deep = taint != nullptr;
+    c.has_constant = false;
+    c.tag = Tag::none;
+  }
+  if (paths_[paths_[target].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
+}
+
+// Whether a copy of a known size ends within the element that it begins at.
+bool Interpreter::fits_an_element(PathId target, const Argument* pointer, const Api& api,
+                                  const std::vector<Argument>& a) {
+  const Paths::Info& at = paths_[target];
+  const Argument* bytes = at_position(a, api.bytes);
+  if ((at.step != Step::element && at.step != Step::deref) || at.key == kAny || !at.parent || !pointer ||
+      !bytes || !bytes->value.has_constant || api.rows >= 0)
+    return false;
+  const auto holds = [&](const Type* type) {
+    return type && (type->shape == Shape::pointer || type->shape == Shape::array) && type->inner &&
+           bytes->value.constant <= type->inner->size;
+  };
+  if (!pointer->node || !holds(value_type(pointer->node))) return false;
+  // An array's own elements may be smaller than those of the pointer into it.
+  const Paths::Info& base = paths_[at.parent];
+  if (base.step != Step::variable || base.key == 0) return true;
+  const Type* type = program_.variables[base.key - 1].type;
+  if (!type || (type->shape != Shape::array && type->shape != Shape::pointer)) return true;
+  return holds(type);
+}
+
+// What the named fields of a parameter object point to, or of all objects of the array that it is in.
+std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
+                                               const std::vector<std::string>& fields, bool of_all) {
+  std::vector<PathId> found, objects = targets(parameters.value);
+  if (of_all)
+    for (const PathId object : std::vector<PathId>(objects))
+      if (paths_[object].step == Step::element)
+        for (const PathId sibling : paths_[paths_[object].parent].indexed)
+          if (sibling != object) objects.push_back(sibling);
+  for (const PathId object : objects)
+    for (const std::string& field : fields) {
+      const PathId at = paths_.field(object, program_.intern(field));
+      for (const auto& [path, cell] : s().cells())
+        if (cell.targets && paths_[path].root == paths_[at].root && paths_.below(path, at))
+          for (const PathId p : target_sets_[cell.targets]) found.push_back(p);
+    }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, CallEvent& event) {
+  std::vector<PathId> dst, src;
+  const Argument* dst_argument = at_position(a, api.dst);
+  const Argument* src_argument = at_position(a, api.src);
+  if (dst_argument) dst = targets(dst_argument->value);
+  if (src_argument) src = targets(src_argument->value);
+  if (api.batch && api.parameters < 0) {  // arrays of pointers
+    const auto through = [&](std::vector<PathId>& list) {
+      std::vector<PathId> found;
+      for (const PathId p : list) {
+        for (const auto& [path, cell] : s().cells())
+          if (cell.targets && paths_[path].root == paths_[p].root)
+            for (const PathId t : target_sets_[cell.targets]) found.push_back(t);
+      }
+      list = std::move(found);
+    };
+    through(dst);
+    through(src);
+  }
+  int64_t kind = kDefault;
+  if (const Argument* parameters = at_position(a, api.parameters)) {
+    dst = field_targets(*parameters, api.dst_fields, api.batch);
+    src = field_targets(*parameters, api.src_fields, api.batch);
+    dst_argument = src_argument = parameters;
+    if (!api.kind_field.empty())
+      for (const PathId object : targets(parameters->value)) {
+        const Cell c = s().read(paths_, paths_.field(object, program_.intern(api.kind_field)));
+        if (c.has_constant) kind = c.constant;
+      }
+  }
+  if (const Argument* given = at_position(a, api.kind)) {
+    if (given->value.has_constant) kind = given->value.constant;
+    if (const Trace* t = taint_of(given->value)) sink(Use::size, t, given->node);
+  }
+  switch (api.direction) {
+    case Direction::to_host:
+      kind = kDeviceToHost;
+      break;
+    case Direction::to_device:
+      kind = kHostToDevice;
+      break;
+    case Direction::on_device:
+      kind = kDeviceToDevice;
+      break;
+    case Direction::on_host:
+      kind = kHostToHost;
+      break;
+    case Direction::by_field:
+      kind = kDeviceToDevice;
+      if (!src.empty()) kind = kHostToDevice;
+      if (!dst.empty()) kind = kDeviceToHost;
+      break;
+    case Direction::by_address:
+      kind = kDefault;
+      break;
+    case Direction::by_kind:
+      break;
+  }
+  event.to_host = kind == kDeviceToHost;
+  event.to_device = kind == kHostToDevice;
+  event.on_device = kind == kDeviceToDevice;
+  if (dst_argument && kind != kHostToDevice && kind != kDeviceToDevice && !dst.empty())
+    event.dst = operand(*dst_argument, dst);
+  if (src_argument && kind != kDeviceToHost && kind != kDeviceToDevice && !src.empty())
+    event.src = operand(*src_argument, src);
+  if (const Argument* bytes = at_position(a, api.bytes))
+    if (const Trace* t = taint_of(bytes->value)) sink(Use::size, t, bytes->node);
+  if (api.is == Is::copy_node) return;
+
+  const bool strong = dst.size() == 1;
+  const auto write = [&](PathId p, const Trace* taint) {
+    if (fits_an_element(p, dst_argument, api, a))
+      write_element(p, taint, strong);
+    else
+      write_memory(p, taint, strong);
+  };
+  const auto device_value = [&](const std::string& where) {
+    return traces_.source(n,
+                          (where.empty() ? std::string("the host") : "'" + where + "'") +
+                              " receives a device value from " + event.callee,
+                          event.callee);
+  };
+  std::string where = dst_argument ? text_of(dst_argument->node) : "";
+  if (where.starts_with("&")) where.erase(0, 1);
+  if (kind == kDefault) {
+    // By address: what certainly comes from the host is no device value.
+    bool host_source = !src.empty();
+    for (const PathId p : src) host_source = host_source && is_host(memory_of(p));
+    kind = host_source ? kHostToHost : kDeviceToHost;
+  }
+  switch (kind) {
+    case kDeviceToHost:
+    case kDeviceToDevice:
+      for (const PathId p : dst) {
+        const Memory m = memory_of(p);
+        if (m == Memory::device || (kind == kDeviceToDevice && m != Memory::managed)) continue;
+        write(p, device_value(where));
+      }
+      break;
+    case kHostToDevice:
+    case kHostToHost: {
+      const Trace* taint = nullptr;
+      for (const PathId p : src) {
+        const Cell c = s().read(paths_, paths_.indexed(p, kAny));
+        if (c.taint) taint = c.taint;
+        if (!taint) {
+          Value v;
+          v.targets = target_sets_.one(p);
+          taint = content_of(v);
+        }
+        if (!taint) taint = s().read(paths_, p).taint;
+      }
+      for (const PathId p : dst) {
+        const Memory m = memory_of(p);
+        if (m == Memory::device) continue;
+        if (kind == kHostToHost || m == Memory::managed)
+          write(p, taint ? traces_.step(taint, n, "copied by " + event.callee) : nullptr);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace capgate::lint

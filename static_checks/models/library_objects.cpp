@@ -1,0 +1,205 @@
+// Objects of the standard library and of thrust being made, and what they call on the way.
+#include <array>
+
+#include "static_checks/interpret/interpreter.h"
+#include "static_checks/models/library_names.h"
+
+namespace capgate::lint {
+
+// The user's constructor that a function like std::make_unique runs on what it is given; null: none is found.
+Function* Interpreter::made_by(Function& f) {
+  static constexpr std::array<std::string_view, 6> kMakers{"make_unique",  "make_shared", "make_optional",
+                                                           "emplace_back", "emplace",     "emplace_front"};
+  if (f.user || !f.has_body || !f.name.starts_with("std::") || !is_one_of(f.spelled, kMakers)) return nullptr;
+  const auto [it, fresh] = made_by_.try_emplace(&f, nullptr);
+  if (!fresh) return it->second;
+  std::vector<Function*> queue{&f};
+  std::unordered_set<Function*> seen{&f};
+  Function* found = nullptr;
+  for (size_t i = 0; i < queue.size() && i < 60 && !found; ++i) {
+    lowering_.lower(*queue[i]);
+    std::vector<const Node*> work{queue[i]->body};
+    for (const auto& [name, init] : queue[i]->member_inits) work.push_back(init);
+    while (!work.empty() && !found) {
+      const Node* n = work.back();
+      work.pop_back();
+      if (!n) continue;
+      if (n->op == Op::construct && n->function && n->function->user && !n->function->is_defaulted &&
+          n->record && n->record->user)
+        found = n->function;
+      for (const Node* kid : n->kids) work.push_back(kid);
+    }
+    for (Function* callee : queue[i]->callees)
+      if (!callee->user && callee->has_body && seen.insert(callee).second) queue.push_back(callee);
+  }
+  return made_by_[&f] = found;
+}
+
+void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments) {
+  const Trace* content = nullptr;
+  std::vector<PathId> referents;
+  for (const Argument& a : arguments) {
+    if (a.value.callable) continue;
+    if (!content) content = content_of(a.value);
+    for (const PathId p : a.places)
+      if (const Cell* c = s().find(p)) {
+        Value inner;
+        inner.targets = c->targets;
+        if (!content) content = content_of(inner);
+        for (const PathId t : target_sets_[c->targets]) referents.push_back(paths_.indexed(t, kAny));
+      }
+    for (const PathId p : targets(a.value)) referents.push_back(paths_.indexed(p, kAny));
+  }
+  for (const Argument& a : arguments) {
+    uint32_t callable = a.value.callable;
+    if (!callable)
+      for (const PathId p : a.places)
+        if (const Cell* c = s().find(p)) callable = c->callable;
+    if (!callable || callable == kManyCallables) continue;
+    Function& f = program_.functions[callable - 1];
+    std::vector<Argument> given;
+    for (const Variable* p : f.params) {
+      Argument one;
+      one.node = n;
+      one.value.taint = content;
+      const Type* type = p->type && p->type->shape == Shape::reference ? p->type->inner : p->type;
+      if (type && type->status) one.value.taint = nullptr;
+      if (p->type && p->type->shape == Shape::reference) {
+        if (!referents.empty())
+          one.places = referents;
+        else
+          one.places = place_or_temporary(n, one.value);
+      }
+      given.push_back(std::move(one));
+    }
+    const State before = s();
+    invoke(callable, n, given);
+    // An algorithm may call it never.
+    if (s().dead)
+      s() = before;
+    else
+      join(s(), before, paths_, target_sets_, before.flow);
+  }
+}
+
+Value Interpreter::system_construct(const Node* n, PathId destination) {
+  Value v;
+  v.aggregate = destination;
+  const std::string name = n->record ? n->record->name : std::string();
+  const bool threads = name == "std::thread" || name == "std::jthread";
+  std::vector<Argument> a = arguments_of(n, 0, n->function);
+  s().erase_below(paths_, destination, true);
+  if (is_range(n->record)) {
+    const bool copied = a.size() == 1 && record_of(a[0].node) == n->record;
+    if (!a.empty() && !copied) push_range(a[0].node, n);
+    return v;
+  }
+  if (threads) {
+    // Another thread captures nothing of ours.
+    const Flow flow = s().flow;
+    s().flow = Flow{};
+    call_callables(n, a);
+    s().flow = flow;
+    return v;
+  }
+  // Copies and moves, and what is built from one value of the same kind.
+  if (a.size() == 1 && !a[0].places.empty()) {
+    const Record* from = record_of(a[0].node);
+    if (from && n->record && from == n->record) {
+      copy_tree(a[0].places[0], destination, false);
+      return v;
+    }
+    if (name == "thrust::host_vector" && from && is_device_container(from->name)) {
+      Cell& c = s().at(paths_.extend(destination, Step::element, kAny));
+      c.taint = traces_.source(n, "thrust::host_vector is filled from the device", "thrust::host_vector");
+      c.deep = true;
+      return v;
+    }
+    if (from && from->name == "thrust::host_vector" && is_device_container(name)) return v;
+  }
+  if (name == "std::optional" && n->record && n->record->held && a.size() == 1 &&
+      record_of(a[0].node) == n->record->held) {
+    hold(*n->record, nullptr, a, {destination}, n);
+    return v;
+  }
+  Cell top;
+  const bool container = name == "std::vector" || name == "std::deque" || name == "std::basic_string" ||
+                         name == "thrust::host_vector" || name == "std::valarray" ||
+                         is_device_container(name);
+  if (is_device_container(name) && !a.empty() && s().flow.region && judged()) {
+    static const Api kAllocate = [] {
+      Api api;
+      api.is = Is::allocate;
+      api.memory = Memory::device;
+      return api;
+    }();
+    CallEvent event = event_of(kAllocate, name);
+    judge(event, n);
+  }
+  if (container && !a.empty()) {
+    const PathId any = paths_.extend(destination, Step::element, kAny);
+    const Type* first = value_type(a[0].node);
+    const bool sized = first && (first->shape == Shape::scalar || first->shape == Shape::enumeration);
+    if (sized) {
+      if (const Trace* t = taint_of(a[0].value)) {
+        sink(Use::container_size, t, a[0].node);
+        top.taint = t;
+      }
+      if (a.size() > 1 && a[1].value.taint) s().at(any).taint = a[1].value.taint;
+    } else if (a.size() >= 2) {  // a range
+      if (const Trace* t = content_of(a[0].value)) {
+        s().at(any).taint = t;
+        s().at(any).deep = true;
+      }
+      for (const Argument& one : a)
+        for (const PathId p : one.places)
+          if (const Cell* c = s().find(p); c && c->targets) {
+            Value inner;
+            inner.targets = c->targets;
+            if (const Trace* t = content_of(inner)) {
+              s().at(any).taint = t;
+              s().at(any).deep = true;
+            }
+          }
+    } else {  // an initializer list, a string
+      const Trace* t = taint_of(a[0].value);
+      if (!t) t = content_of(a[0].value);
+      if (t) {
+        s().at(any).taint = t;
+        s().at(any).deep = true;
+      }
+    }
+    Cell& c = s().at(destination);
+    c.taint = top.taint;
+    return v;
+  }
+  if (name == "std::pair" && a.size() == 2) {
+    for (size_t i = 0; i < 2; ++i) {
+      const PathId member = paths_.field(destination, program_.intern(i == 0 ? "first" : "second"));
+      if (a[i].value.aggregate)
+        copy_tree(a[i].value.aggregate, member, false);
+      else
+        store_scalar(member, a[i].value, true, nullptr);
+    }
+    s().at(destination);
+    return v;
+  }
+  // Anything else holds what it was given.
+  for (const Argument& one : a) {
+    if (!top.taint) top.taint = taint_of(one.value);
+    top.targets = target_sets_.join(top.targets, one.value.targets);
+    if (!top.callable) top.callable = one.value.callable;
+    for (const PathId p : one.places)
+      if (const Cell* c = s().find(p)) {
+        top.targets = target_sets_.join(top.targets, c->targets);
+        if (!top.callable) top.callable = c->callable;
+        if (top.memory == Memory::unknown && c->memory == Memory::host_tensor) top.memory = c->memory;
+      }
+  }
+  top.deep = top.taint != nullptr;
+  v.callable = top.callable;
+  s().at(destination) = top;
+  return v;
+}
+
+}  // namespace capgate::lint
