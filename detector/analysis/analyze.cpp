@@ -111,6 +111,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     Places places(trace, trace.processes[i], settings.frames);
     mark_retries(timeline, places);
     Judge judge(trace, trace.processes[i], timeline, places, settings, findings);
+    link_exceptions(judge);
     judge_waits(judge);
     judge_copies(judge);
     judge_allocations(judge);
@@ -124,7 +125,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_exceptions(judge);
     judge_notices(judge);
     judge_steps(judge);
-    add_sources(timeline, places, settings.frames, sources);
+    add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
     in_regions += region_costs(timeline);
     in_replays += replay_costs(timeline, replay_steps(timeline));

@@ -5,6 +5,20 @@
 
 namespace capgate::analysis {
 
+std::string size_text(uint64_t least, uint64_t largest) {
+  if (least == largest) return std::to_string(least) + (least == 1 ? " byte" : " bytes");
+  return std::to_string(least) + " to " + std::to_string(largest) + " bytes";
+}
+
+namespace {
+
+void say_size(std::string& text, const std::string& size) {
+  if (const size_t at = text.find(kSizeMark); at != std::string::npos)
+    text.replace(at, kSizeMark.size(), size);
+}
+
+}  // namespace
+
 Findings::Entry& Findings::at(const std::string& rule, const std::string& site) {
   const auto [at, fresh] = entries_.try_emplace({rule, site});
   if (fresh) {
@@ -34,6 +48,11 @@ std::vector<reports::Violation> Findings::take() {
     // Sums of microseconds keep no more digits than the clock has.
     if (violation.blocked_us) violation.blocked_us = std::round(*violation.blocked_us * 1000) / 1000;
     violation.processes.assign(entry->processes.begin(), entry->processes.end());
+    if (entry->sizes) {
+      const std::string size = size_text(entry->sizes->first, entry->sizes->second);
+      say_size(violation.message, size);
+      for (auto& [key, value] : violation.details) say_size(value, size);
+    }
     if (entry->unallowed == 0 && violation.count > 0)
       violation.suppressed = reports::Suppressed{entry->allow_reason, "capgate_allow"};
     out.push_back(std::move(violation));

@@ -148,6 +148,14 @@ void Judge::describe(reports::Violation& v, const Finding& finding, const Place&
   v.details = finding.details;
 }
 
+double Judge::blocked_us_with_its_copy(size_t i) const {
+  double blocked = blocked_us(call(i));
+  if (const auto copy = copy_of_wait.find(i);
+      copy != copy_of_wait.end() && blocks_host(timeline_, call(copy->second)))
+    blocked += blocked_us(call(copy->second));
+  return blocked;
+}
+
 void Judge::report_apart(const Finding& finding, const std::string& what, uint32_t tid, uint64_t times) {
   const Place& at = place(*finding.elsewhere);
   Findings::Entry& entry = findings_.at(finding.rule, at.site + '|' + what);
@@ -178,7 +186,7 @@ void Judge::report(const Finding& finding) {
   const bool fresh = v.count == 0;
   const RegionOccurrence* step = finding.phase == Phase::warmup ? region(finding.call) : nullptr;
   const bool warm = step && goes_on(*step);
-  const double blocked = finding.blocks ? blocked_us(call(finding.call)) : 0;
+  const double blocked = finding.blocks ? blocked_us_with_its_copy(finding.call) : 0;
   if (finding.capture == kNone)
     if (const auto* in = region(finding.call)) count_in_step(entry, *in, blocked);
   if (const auto link = linked_.find({finding.rule, finding.call}); link != linked_.end())
@@ -200,6 +208,10 @@ void Judge::report(const Finding& finding) {
     ++entry.unallowed;
 
   if (finding.bytes) v.bytes = v.bytes.value_or(0) + *finding.bytes;
+  if (finding.size) {
+    auto& sizes = entry.sizes ? *entry.sizes : entry.sizes.emplace(*finding.size, *finding.size);
+    sizes = {std::min(sizes.first, *finding.size), std::max(sizes.second, *finding.size)};
+  }
   if (blocked > 0) v.blocked_us = v.blocked_us.value_or(0) + blocked;
 
   // The gravest occurrence speaks for all, the first one among equals; a step that is past its warm-up goes

@@ -21,13 +21,17 @@ struct Elsewhere {
   std::string result;
 };
 
+// In a message or a detail, where the size belongs: it is known when all occurrences are.
+inline constexpr std::string_view kSizeMark = "\x01";
+
 // A fault as a rule sees it, before equal ones are put together.
 struct Finding {
   std::string rule;
   reports::Severity severity = reports::Severity::error;
   reports::Phase phase = reports::Phase::capture;
-  std::string message;
-  size_t call = 0;  // where it is reported
+  std::string message;           // kSizeMark stands for the size
+  std::optional<uint64_t> size;  // of what this call copies, sets or allocates
+  size_t call = 0;               // where it is reported
   std::optional<Elsewhere> elsewhere;
   std::optional<Elsewhere> origin;  // one more stack, of no call either
   int32_t capture = kNone;
@@ -46,7 +50,8 @@ class Findings {
     reports::Violation violation;
     std::set<int64_t> processes;
     uint64_t warm = 0, later = 0;  // occurrences in a first pass that others followed, and all the rest
-    StepShare in_regions;          // of marked steps
+    std::optional<std::pair<uint64_t, uint64_t>> sizes;  // the least and the largest
+    StepShare in_regions;                                // of marked steps
     std::map<int64_t, StepShare> in_replays;  // by process: of the graph whose steps hold most of it
     std::map<const Entry*, uint64_t> causes;  // what it follows from, how often
     uint64_t unallowed = 0;                   // outside every allow scope
@@ -121,6 +126,9 @@ class Judge {
   std::string killed(size_t i) const;
   bool killed_any(size_t i) const { return !killed(i).empty(); }
 
+  // How long the host stood still in the call, and in the copy that it waits for at the same line.
+  double blocked_us_with_its_copy(size_t i) const;
+
   // Copies that a wait at the same line belongs to: copy -> wait, wait -> copy.
   std::map<size_t, size_t> copy_of_wait, wait_of_copy;
   std::map<size_t, DeviceRefusal> device_refusals;  // by call
@@ -142,6 +150,9 @@ class Judge {
   std::vector<std::pair<Fault, Fault>> links_;  // symptom, cause
 };
 
+// "1 byte", "4 bytes", "4 to 4096 bytes".
+std::string size_text(uint64_t least, uint64_t largest);
+
 // "a stack array", "heap memory", "pageable memory".
 std::string host_memory(trace::HostPlace place);
 
@@ -157,6 +168,7 @@ void judge_host_pointers(Judge& judge);    // host-pointer
 void judge_threads(Judge& judge);          // cross-thread-call
 void judge_failed_captures(Judge& judge);  // capture-invalidated; last: it names what no other rule did
 void judge_exceptions(Judge& judge);       // what left a capture
+void link_exceptions(Judge& judge);        // before the others: what an exception follows from
 void judge_notices(Judge& judge);          // capture-skipped, recapture
 void judge_steps(Judge& judge);            // what a step between two replays repeats
 

@@ -14,10 +14,8 @@ using trace::Family;
 void add_call(StepCosts& costs, const Timeline& timeline, const Call& call) {
   if (call.r.flags & trace::kNested) return;
   const auto family = static_cast<Family>(call.r.family);
-  if (is_host_wait(timeline, call)) {
-    ++costs.waits;
-    costs.blocked_us += blocked_us(call);
-  }
+  if (is_host_wait(timeline, call)) ++costs.waits;
+  if (blocks_host(timeline, call)) costs.blocked_us += blocked_us(call);
   if (family == Family::alloc_device || family == Family::alloc_host || family == Family::alloc_async)
     ++costs.allocs;
   if ((family == Family::memcpy_async || family == Family::memcpy_sync) &&
@@ -43,6 +41,12 @@ bool is_host_wait(const Timeline& timeline, const Call& call) {
     default:
       return false;
   }
+}
+
+bool blocks_host(const Timeline& timeline, const Call& call) {
+  if (is_host_wait(timeline, call)) return true;
+  return static_cast<Family>(call.r.family) == Family::memcpy_async && call.r.bytes > 0 &&
+         (reads_pageable(timeline, call.r) || writes_pageable(timeline, call.r));
 }
 
 std::vector<Step> replay_steps(const Timeline& timeline) {

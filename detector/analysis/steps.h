@@ -57,8 +57,12 @@ struct StepShare {
   StepShare& operator+=(const StepShare& other);
 };
 
-// The host stands still in such a call.
+// The host waits for the device in such a call.
 bool is_host_wait(const Timeline& timeline, const Call& call);
+
+// The call takes the host's time: a wait, or an asynchronous copy of pageable memory, which CUDA stages
+// first.
+bool blocks_host(const Timeline& timeline, const Call& call);
 
 // How long it did; a call that CUDA refuses waits for nothing.
 double blocked_us(const Call& call);

@@ -37,7 +37,9 @@ class FrameTable {
   uint32_t add(reports::Frame frame) {
     const std::string here = frame.file;
     frame.file = sources_.report_path(here);
+    const bool installed = reports::in_package(frame.module);
     frame.module = fs::path(frame.module).filename().string();
+    if (installed) trace_.package_modules.insert(frame.module);
     const auto key = frame.language + '\0' + frame.file + '\0' + std::to_string(frame.line) + '\0' +
                      frame.function + '\0' + frame.module + '\0' + (frame.inlined ? '1' : '0');
     const auto [at, fresh] = index_.try_emplace(key, static_cast<uint32_t>(trace_.frames.size()));

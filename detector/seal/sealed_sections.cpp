@@ -78,6 +78,8 @@ std::vector<std::byte> encode_sections(const SealedTrace& trace) {
   add("frames", trace.frames);
   add("sources", trace.sources);
   if (!trace.program.empty()) add("program", trace.program);
+  if (!trace.package_modules.empty())
+    add("packages", std::vector<std::string>(trace.package_modules.begin(), trace.package_modules.end()));
   for (const auto& process : trace.processes) {
     Encoder body;
     describe_process(body, const_cast<Process&>(process));
@@ -111,6 +113,11 @@ Result<SealedTrace> decode_sections(std::span<const std::byte> sections, const s
     }
     if (title == "sources") part(trace.sources);
     if (title == "program") part(trace.program);
+    if (title == "packages") {
+      std::vector<std::string> modules;
+      part(modules);
+      trace.package_modules.insert(modules.begin(), modules.end());
+    }
     if (title == "process") {
       Process process;
       describe_process(part, process);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,8 @@ struct SealedTrace {
   std::vector<reports::Frame> frames;
   std::vector<SourceFile> sources;  // by path
   std::vector<Process> processes;   // by start time, then pid
+  // Modules of installed Python packages, as frames name modules. Their C++ was built elsewhere.
+  std::set<std::string> package_modules;
   // What tells the program from others, where its files tell it: "commit", "torch", "transformers".
   std::map<std::string, std::string> program;
 };

@@ -138,8 +138,12 @@ std::optional<Reason> missing_proof(const Report& report) {
         "a capture failed, none completed, and no marked region was seen twice",
         "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
         "eagerly"};
+  const bool judged = coverage.captures_empty > 0 || !report.violations.empty();
   return Reason{
-      "nothing was judged: no capture completed and no marked region was seen twice",
+      fmt::format("{}, and no marked region was seen twice",
+                  coverage.captures_empty > 0 ? "no capture completed with work in it"
+                  : judged                    ? "no capture completed"
+                                              : "nothing was judged: no capture completed"),
       "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
 }
 

@@ -9,7 +9,7 @@
 namespace capgate::reports {
 namespace {
 
-constexpr std::array<std::string_view, 77> kNotUser{
+constexpr std::array<std::string_view, 85> kNotUser{
     // CUDA and its libraries, also those of the wheels
     "libcuda.so*", "libcudart*.so*", "libcublas*.so*", "libcudnn*.so*", "libcufft*.so*", "libcurand*.so*",
     "libcusolver*.so*", "libcusparse*.so*", "libnccl*.so*", "libnv*.so*", "libcupti*.so*", "libcapgate*.so*",
@@ -20,11 +20,13 @@ constexpr std::array<std::string_view, 77> kNotUser{
     "libc.so*", "libc-*.so*", "libpthread*.so*", "libm.so*", "libdl.so*", "ld-linux*.so*", "libstdc++.so*",
     "libgcc_s.so*", "libgomp.so*", "linux-vdso.so*", "*/usr/include/*", "*/include/c++/*", "*/lib/gcc/*",
     "*/csu/*", "*/sysdeps/*", "_start", "__libc_start*", "__libc_csu*", "start_thread",
-    // torch, Triton, NumPy
+    // torch, Triton, NumPy, CuPy; CuPy's wheels name C++ by the folder that they were built in
     "libtorch*.so*", "libc10*.so*", "libtriton*.so*", "libcaffe2*.so*", "*/site-packages/torch/*",
     "*/dist-packages/torch/*", "torch/*", "*/site-packages/triton/*", "*/dist-packages/triton/*", "triton/*",
     "*/site-packages/numpy/*", "*/dist-packages/numpy/*", "numpy/*", "*/site-packages/torchgen/*",
-    "*/site-packages/functorch/*",
+    "*/site-packages/functorch/*", "*/site-packages/cupy/*", "*/dist-packages/cupy/*", "cupy/*",
+    "*/cupy/cupy/*", "*/site-packages/cupy_backends/*", "*/dist-packages/cupy_backends/*",
+    "*/cupy/cupy_backends/*", "cupy_backends/*",
     // Python itself
     "libpython*.so*", "libffi*.so*", "_ctypes.*.so*", "*/lib/python3*/*.py", "*/lib-dynload/*", "<frozen *",
     "_PyEval_*", "Py_BytesMain", "*/Python/*.c", "*/Objects/*.c",
@@ -33,7 +35,7 @@ constexpr std::array<std::string_view, 77> kNotUser{
     "*/torchinductor_*/*", "*/.triton/cache/*", "*/tmpxft_*", "*.cudafe1.*", "__device_stub__*",
     "__wrapper__device_stub_*",
     // capgate's own Python file
-    "*/capgate.py", "capgate.py"};
+    "*/capgate_marks.py", "capgate_marks.py"};
 
 // What of a frame a pattern is compared with.
 enum class Compared { module, file, function };
@@ -69,11 +71,6 @@ bool matches(std::string_view pattern, Compared compared, const Frame& frame) {
       return glob_match(pattern, frame.function);
   }
   return false;
-}
-
-bool in_package(std::string_view file) {
-  return file.find("/site-packages/") != std::string_view::npos ||
-         file.find("/dist-packages/") != std::string_view::npos;
 }
 
 // A statically linked CUDA runtime stands in the user's own module: its functions have no line and CUDA's
@@ -125,6 +122,11 @@ Location location_of(const Frame& frame) {
 }
 
 }  // namespace
+
+bool in_package(std::string_view path) {
+  return path.find("/site-packages/") != std::string_view::npos ||
+         path.find("/dist-packages/") != std::string_view::npos;
+}
 
 std::span<const std::string_view> built_in_not_user() {
   return kNotUser;

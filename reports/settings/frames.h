@@ -12,12 +12,15 @@
 
 namespace capgate::reports {
 
-// CUDA, libc, torch, Triton, NumPy, Python's standard library and generated code, as globs like those of the
-// settings.
+// CUDA, libc, torch, Triton, NumPy, CuPy, Python's standard library and generated code, as globs like those
+// of the settings.
 std::span<const std::string_view> built_in_not_user();
 
 // The user's own: everything that no list excludes. transformers and vLLM are the user's.
 bool is_user_frame(const Frame& frame, const FrameSettings& settings = {});
+
+// The path is one of an installed Python package's: it holds site-packages or dist-packages.
+bool in_package(std::string_view path);
 
 struct PickedFrame {
   size_t index;  // into the frames given

@@ -43,15 +43,34 @@ bool kind_of(Family family, Kind& kind) {
   }
 }
 
-std::string size_text(const trace::CallRecord& r) {
-  return r.bytes ? " (" + std::to_string(r.bytes) + " bytes)" : "";
+// The library's function that the user called: the outermost of those next to the call.
+std::string entered(const Place& at) {
+  std::string name;
+  bool inside = false;
+  for (const reports::Frame& frame : at.frames) {
+    if (frame.module == at.caller_module) {
+      inside = true;
+      const std::string function = frame.function.substr(0, frame.function.find('+'));
+      if (!function.empty()) name = function;
+    } else if (inside) {
+      break;
+    }
+  }
+  return name;
 }
 
-// The user called a library, and that made the call: a line that says nothing of memory is explained by it.
-void name_library(Judge& judge, size_t i, Finding& finding) {
+// What the line does: `allocates device memory (4096 bytes)`. Where the user called a library, and that made
+// the call, the line says nothing of memory: `cublasCreate_v2 in libcublas.so.13 calls cudaFree`.
+std::string deed(Judge& judge, size_t i, const Kind& kind, Finding& finding) {
+  const Call& call = judge.call(i);
   const Place& at = judge.place(i);
-  if (at.known && !at.user_called && !at.caller_module.empty())
-    finding.details["called by"] = at.caller_module;
+  if (call.r.bytes) finding.bytes = finding.size = call.r.bytes;
+  const std::string size = call.r.bytes ? " (" + std::string(kSizeMark) + ")" : "";
+  if (!at.known || at.user_called || at.caller_module.empty()) return kind.verb + size;
+  finding.details["called by"] = at.caller_module;
+  const std::string function = entered(at);
+  return (function.empty() ? "" : function + " in ") + at.caller_module + " calls " +
+         std::string(judge.timeline().name(call)) + size;
 }
 
 void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture) {
@@ -60,10 +79,9 @@ void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture)
   finding.rule = kind.rule;
   finding.call = i;
   finding.capture = static_cast<int32_t>(capture.number);
-  if (call.r.bytes) finding.bytes = call.r.bytes;
   if (is_refusal(call.r.result)) {
     finding.severity = judge.window_severity(capture, Severity::error);
-    finding.message = judge.killed(i) + kind.verb + size_text(call.r) + ", which a capture refuses";
+    finding.message = judge.killed(i) + deed(judge, i, kind, finding) + ", which a capture refuses";
   } else {
     // A framework's pool grows for the graph's sake; a library that makes its workspace does it this once.
     if (judge.is_framework_allocator(i)) return;
@@ -73,10 +91,9 @@ void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture)
     finding.whole_process = on_purpose;
     finding.severity =
         judge.window_severity(capture, library || on_purpose ? Severity::note : Severity::warning);
-    finding.message = kind.verb + size_text(call.r) + " while " + judge.capture_name(capture) +
+    finding.message = deed(judge, i, kind, finding) + " while " + judge.capture_name(capture) +
                       " is open: it happens once, and no replay does it again";
   }
-  name_library(judge, i, finding);
   judge.report(finding);
 }
 
@@ -88,12 +105,10 @@ void in_step(Judge& judge, size_t i, const Kind& kind, const RegionOccurrence& s
   Finding finding;
   finding.rule = kind.rule;
   finding.call = i;
-  if (call.r.bytes) finding.bytes = call.r.bytes;
   finding.phase = Judge::phase_of(step);
   finding.severity = judge.context(i).in_break || once_by_library ? Severity::note : Severity::error;
-  finding.message = std::string(kind.verb) + size_text(call.r) + " in the step \"" + step.name +
+  finding.message = deed(judge, i, kind, finding) + " in the step \"" + step.name +
                     "\", which a capture of it would refuse";
-  name_library(judge, i, finding);
   judge.report(finding);
 }
 

@@ -12,10 +12,6 @@ using reports::Severity;
 using trace::Family;
 using trace::HostPlace;
 
-std::string bytes_text(uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
-
 // Work that the capture holds already when the call comes: it waits in the graph and has not run.
 bool holds_work_before(Judge& judge, const Capture& capture, size_t i) {
   for (size_t k = capture.begin + 1; k < i; ++k) {
@@ -31,13 +27,13 @@ void sync_copy(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
   const bool set = static_cast<Family>(call.r.family) == Family::memset_sync;
   const bool waits = !set && !is_device_to_device(judge.timeline(), call.r);
-  const std::string what = (set ? "sets " : "copies ") + bytes_text(call.r.bytes);
+  const std::string what = std::string(set ? "sets " : "copies ").append(kSizeMark);
   Finding finding;
   finding.rule = "sync-copy";
   finding.call = i;
   if (const std::string direction = direction_text(judge.timeline(), call.r); !set && !direction.empty())
     finding.details["direction"] = direction;
-  finding.bytes = call.r.bytes;
+  finding.bytes = finding.size = call.r.bytes;
   finding.blocks = waits;
   if (const Capture* capture = judge.window(i)) {
     finding.capture = static_cast<int32_t>(capture->number);
@@ -69,11 +65,11 @@ void pageable_copy(Judge& judge, size_t i) {
   Finding finding;
   finding.rule = "pageable-copy";
   finding.call = i;
-  finding.bytes = call.r.bytes;
+  finding.bytes = finding.size = call.r.bytes;
   finding.details["host memory"] = host_memory(place);
   finding.details["direction"] = reads ? "host to device" : "device to host";
   const std::string what =
-      "copies " + bytes_text(call.r.bytes) + (reads ? " from " : " into ") + host_memory(place);
+      std::string("copies ").append(kSizeMark) + (reads ? " from " : " into ") + host_memory(place);
   if (const Capture* capture = judge.window(i)) {
     // A stream outside the capture: escaped-work speaks of it, the address is in no graph.
     if (judge.context(i).stream_capture == kNone && !is_refusal(call.r.result)) return;

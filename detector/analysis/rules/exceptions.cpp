@@ -1,4 +1,5 @@
 // What left a capture: the rule of the call that a framework refused itself, else capture-invalidated.
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,30 @@ std::string outcome(const Judge& judge, const Capture& capture) {
   return "it was ended there, and its graph was never launched";
 }
 
+std::string_view rule_of(const Refusal* refusal) {
+  return refusal ? refusal->rule : "capture-invalidated";
+}
+
+size_t place_of(const Capture& capture) {
+  return capture.end.value_or(capture.begin);
+}
+
+// A call that CUDA refused and the capture survived, the last thing that the thread did before it threw:
+// what threw was the program's check of that call.
+std::optional<size_t> refused_before(const Judge& judge, const Capture& capture) {
+  const auto& timeline = judge.timeline();
+  const uint64_t thrown =
+      timeline.trace->exceptions[capture.left->thrown.value_or(capture.left->record)].r.h.seq;
+  std::optional<size_t> last;
+  for (size_t i = capture.begin + 1; i < timeline.trace->calls.size(); ++i) {
+    const Call& call = timeline.call(i);
+    if (call.tid == capture.tid && call.r.h.seq < thrown && !(call.r.flags & trace::kNested) &&
+        i != capture.end)
+      last = i;
+  }
+  return last && judge.device_refusals.contains(*last) ? last : std::nullopt;
+}
+
 void report_left(Judge& judge, const Capture& capture) {
   const auto& timeline = judge.timeline();
   const LeftBy& left = *capture.left;
@@ -45,8 +70,8 @@ void report_left(Judge& judge, const Capture& capture) {
   const Refusal* refusal = refusal_in(text);
 
   Finding finding;
-  finding.rule = refusal ? refusal->rule : "capture-invalidated";
-  finding.call = capture.end.value_or(capture.begin);
+  finding.rule = rule_of(refusal);
+  finding.call = place_of(capture);
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity = judge.window_severity(capture, reports::Severity::error);
   // A throw in C++ names the framework's operator and the line of Python that called it; without it there is
@@ -66,6 +91,15 @@ void report_left(Judge& judge, const Capture& capture) {
 }
 
 }  // namespace
+
+void link_exceptions(Judge& judge) {
+  for (const auto& capture : judge.timeline().captures) {
+    if (!capture.left) continue;
+    const Refusal* refusal = refusal_in(exception_text(judge.timeline(), *capture.left));
+    if (const auto call = refused_before(judge, capture))
+      judge.follows({rule_of(refusal), place_of(capture)}, {"wrong-device", *call});
+  }
+}
 
 void judge_exceptions(Judge& judge) {
   for (const auto& capture : judge.timeline().captures)

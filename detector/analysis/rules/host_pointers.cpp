@@ -37,12 +37,11 @@ void report_node(Judge& judge, const Capture& capture, const trace::GraphNodeRec
   finding.call = call;
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity = judge.window_severity(capture, Severity::error);
-  finding.bytes = node.bytes;
+  finding.bytes = finding.size = node.bytes;
   finding.details["host memory"] = host_memory(place);
   finding.details["direction"] = reads ? "host to device" : "device to host";
   finding.message = "a copy node of " + judge.capture_name(capture) + (reads ? " reads " : " writes ") +
-                    std::to_string(node.bytes) + (node.bytes == 1 ? " byte" : " bytes") +
-                    (reads ? " from " : " into ") + host_memory(place) +
+                    std::string(kSizeMark) + (reads ? " from " : " into ") + host_memory(place) +
                     ": every replay uses that address again";
   judge.report(finding);
 }

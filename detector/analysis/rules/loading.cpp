@@ -1,7 +1,10 @@
 // lazy-load: code brought to the device where a step should only run it.
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "detector/analysis/judge.h"
+#include "detector/analysis/kernel_name.h"
 #include "detector/analysis/results.h"
 
 namespace capgate::analysis {
@@ -9,6 +12,13 @@ namespace {
 
 using reports::Severity;
 using trace::Family;
+
+// Which kernel a launch brought to the device. No stack is taken of most launches: only this names the code.
+std::string for_kernel(Judge& judge, const Call& call) {
+  if (static_cast<Family>(call.r.family) != Family::launch) return "";
+  const std::string_view kernel = judge.process().trace.text(call.r.label);
+  return kernel.empty() ? "" : ", first that of the kernel " + kernel_name(kernel).substr(0, 120);
+}
 
 // Loading accepted during a capture is cold code, not a fault: one note a process tells where it began.
 void judge_load(Judge& judge, size_t i) {
@@ -27,22 +37,52 @@ void judge_load(Judge& judge, size_t i) {
       finding.severity = Severity::note;
       finding.whole_process = true;
       finding.message = what + " while " + judge.capture_name(*capture) +
-                        (unloads ? " is open: keep it until the graphs that use it are gone" : " is open");
+                        (unloads ? " is open: keep it until the graphs that use it are gone"
+                                 : " is open" + for_kernel(judge, call));
+      if (!judge.place(i).known) finding.more_stacks.emplace_back("origin", capture->begin);
     }
   } else if (const RegionOccurrence* step = judge.region(i)) {
     if (step->number == 0) return;
     finding.phase = reports::Phase::step;
     finding.severity = Severity::note;
-    finding.message = what + " in the step \"" + step->name + "\" after its first pass";
+    finding.message =
+        what + " in the step \"" + step->name + "\" after its first pass" + for_kernel(judge, call);
   } else {
     return;
   }
   judge.report(finding);
 }
 
+bool same_function_unloaded(const Place& loads, const Place& unloads) {
+  return loads.known && loads.location.line > 0 &&
+         std::any_of(unloads.frames.begin(), unloads.frames.end(), [&](const reports::Frame& frame) {
+           return frame.file == loads.location.file && frame.function == loads.location.function;
+         });
+}
+
+// A cache that made room for what it loads: the same function unloaded one module and loads the next, and its
+// thread did nothing in between. What it lacks is room, and that is said at the unload.
+void link_evictions(Judge& judge) {
+  std::map<uint32_t, size_t> unload_before;  // by thread: its last call
+  for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {
+    const Call& call = judge.call(i);
+    if (call.r.flags & trace::kNested) continue;
+    const auto unload = unload_before.find(call.tid);
+    if (static_cast<Family>(call.r.family) == Family::module_unload) {
+      unload_before[call.tid] = i;
+    } else if (unload != unload_before.end()) {
+      if (static_cast<Family>(call.r.family) == Family::module_load &&
+          same_function_unloaded(judge.place(i), judge.place(unload->second)))
+        judge.follows({"lazy-load", i}, {"lazy-load", unload->second});
+      unload_before.erase(unload);
+    }
+  }
+}
+
 }  // namespace
 
 void judge_loading(Judge& judge) {
+  link_evictions(judge);
   std::set<size_t> judged;
   std::map<uint64_t, size_t> by_seq;
   const auto& trace = judge.process().trace;

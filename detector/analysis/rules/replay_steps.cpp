@@ -20,7 +20,7 @@ struct Cost {
 
 // What a call between two replays is, when each step repeats it. Waits are weighed by the caller.
 Cost cost_of(const Timeline& timeline, const Call& call) {
-  const std::string bytes = call.r.bytes ? " (" + std::to_string(call.r.bytes) + " bytes)" : "";
+  const std::string bytes = call.r.bytes ? " (" + std::string(kSizeMark) + ")" : "";
   switch (static_cast<Family>(call.r.family)) {
     case Family::stream_sync:
     case Family::event_sync:
@@ -107,9 +107,9 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
     share.without_stacks = unplaced.size();
     for (const size_t i : site.calls) {
       ++share.calls;
-      if (is_host_wait(judge.timeline(), judge.call(i))) {
+      if (blocks_host(judge.timeline(), judge.call(i))) {
         share.blocks = true;
-        share.blocked_us += blocked_us(judge.call(i));
+        share.blocked_us += judge.blocked_us_with_its_copy(i);
       }
       if (!done.insert(i).second) continue;
       const Cost cost = cost_of(judge.timeline(), judge.call(i));
@@ -119,8 +119,9 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
       finding.phase = reports::Phase::step;
       finding.severity = cost.severity;
       finding.message = cost.message + " between two replays";
+      finding.blocks = blocks_host(judge.timeline(), judge.call(i));
+      if (judge.call(i).r.bytes) finding.size = judge.call(i).r.bytes;
       if (is_host_wait(judge.timeline(), judge.call(i))) {
-        finding.blocks = true;
         // An eager break may wait as often as it likes: its waits are outside the budget.
         if (!judge.context(i).in_break) finding.details["waits a step"] = number(usual_waits);
         if (judge.context(i).in_break) {

@@ -48,7 +48,8 @@ Stray stray_of(Judge& judge, size_t i, const Capture& capture) {
   return legacy ? Stray::legacy : Stray::other_stream;
 }
 
-std::string work_text(Judge& judge, size_t i) {
+// `size`: kSizeMark, or what this call has.
+std::string work_text(Judge& judge, size_t i, std::string_view size) {
   const Call& call = judge.call(i);
   switch (static_cast<Family>(call.r.family)) {
     case Family::launch: {
@@ -56,9 +57,9 @@ std::string work_text(Judge& judge, size_t i) {
       return kernel.empty() ? std::string("a kernel") : "the kernel " + kernel_name(kernel).substr(0, 120);
     }
     case Family::memcpy_async:
-      return "a copy of " + std::to_string(call.r.bytes) + " bytes";
+      return std::string("a copy of ").append(size);
     case Family::memset_async:
-      return "a memset of " + std::to_string(call.r.bytes) + " bytes";
+      return std::string("a memset of ").append(size);
     case Family::graph_launch:
       return "a graph";
     case Family::host_func:
@@ -70,6 +71,11 @@ std::string work_text(Judge& judge, size_t i) {
     default:
       return "work (" + std::string(judge.timeline().name(call)) + ")";
   }
+}
+
+std::string work_text(Judge& judge, size_t i) {
+  const uint64_t bytes = judge.call(i).r.bytes;
+  return work_text(judge, i, size_text(bytes, bytes));
 }
 
 // Where the work went that a capture should have caught: another stream, or another device.
@@ -127,7 +133,8 @@ void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) 
   finding.call = i;
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity = judge.window_severity(capture, Severity::error);
-  const std::string what = work_text(judge, i);
+  finding.size = judge.call(i).r.bytes;
+  const std::string what = work_text(judge, i, kSizeMark);
   if (stray == Stray::legacy) {
     finding.rule = "default-stream";
     finding.message = is_refusal(judge.call(i).r.result)

@@ -12,8 +12,7 @@ using trace::Family;
 
 std::string copy_text(Judge& judge, size_t copy) {
   const auto& r = judge.call(copy).r;
-  return std::to_string(r.bytes) + (r.bytes == 1 ? " byte" : " bytes") +
-         (goes_to_host(judge.timeline(), r) ? " from the device" : " to the device");
+  return std::string(kSizeMark) + (goes_to_host(judge.timeline(), r) ? " from the device" : " to the device");
 }
 
 // The user asked for a value, not for a wait: where one line copies and waits, the copy is named.
@@ -56,6 +55,7 @@ void add_copy(Judge& judge, size_t wait, Finding& finding) {
     if (reads_back(judge, wait)) finding.details["direction"] = "device to host";
     return;
   }
+  finding.size = judge.call(copy->second).r.bytes;
   finding.details["copy"] = copy_text(judge, copy->second) + " (" +
                             std::string(judge.timeline().name(judge.call(copy->second))) + ")";
 }

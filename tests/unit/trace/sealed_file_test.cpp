@@ -28,6 +28,7 @@ class SealedFile : public testing::Test {
     sealed.reasons.push_back({"text", "remedy"});
     sealed.sources.push_back({"model.py", {{7, "x = 1"}}, {{6, "# capgate-allow(host-sync): y"}}});
     sealed.program = {{"commit", "8111a02d"}, {"torch", "2.11.0"}};
+    sealed.package_modules = {"decode.so", "stream.so"};
     EXPECT_TRUE(seal::write_sealed(sealed, path).ok());
     bytes = *reports::read_text(path);
   }
@@ -56,6 +57,7 @@ TEST_F(SealedFile, ComesBackWhole) {
   EXPECT_EQ(back->sources.at(0).lines.at(7), "x = 1");
   EXPECT_EQ(back->sources.at(0).allows.at(0).line, 6);
   EXPECT_EQ(back->program, sealed.program);
+  EXPECT_EQ(back->package_modules, sealed.package_modules);
   ASSERT_EQ(back->processes.size(), 1u);
   EXPECT_EQ(back->processes[0].trace.calls.size(), sealed.processes[0].trace.calls.size());
   EXPECT_EQ(back->processes[0].native_stacks, sealed.processes[0].native_stacks);
