@@ -15,7 +15,7 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
       options_(options),
       default_is_per_thread_(unit.per_thread_default_stream),
       root_(unit.root),
-      traces_(program),
+      cells_(program),
       cores_(1),
       regions_(2) {
   for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
@@ -131,7 +131,7 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   State state;
   state.flow.region = region;
   frame_ = &frame;
-  state_ = &state;
+  cells_.now = &state;
   Node& at = *program_.node(Op::call);
   at.id = 0xfffffff0;
   at.function = &f;
@@ -157,7 +157,7 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   for (Ref& ref : refs)
     if (ref.chain) ref.chain = ref.chain->next;
   frame_ = nullptr;
-  state_ = nullptr;
+  cells_.now = nullptr;
   return {state.flow, result.tag, state.dead};
 }
 

@@ -40,10 +40,10 @@ std::vector<Interpreter::Argument> Interpreter::arguments_of(const Node* n, size
       a.places = places(a.node);
       if (a.places.empty()) {
         a.value = eval(a.node);
-        a.places = place_or_temporary(a.node, a.value);
+        a.places = cells_.place_or_temporary(a.node, a.value);
       } else {
         const Type* inner = type->inner;
-        a.value = load(a.places, inner);
+        a.value = cells_.load(a.places, inner);
       }
     } else {
       a.value = eval(a.node);
@@ -71,7 +71,7 @@ Value Interpreter::call(const Node* n) {
     object_node = n->kids[0];
     first = 1;
     object = places(object_node);
-    if (object.empty()) object = place_or_temporary(object_node, eval(object_node));
+    if (object.empty()) object = cells_.place_or_temporary(object_node, eval(object_node));
   }
   std::vector<Argument> arguments = arguments_of(n, first, f);
   if (s().dead) return {};
@@ -100,7 +100,7 @@ Value Interpreter::call(const Node* n) {
     else if (f->is_defaulted || (f->record && f->spelled == "operator=" && arguments.size() == 1)) {
       // A memberwise assignment.
       if (arguments.size() == 1 && !arguments[0].places.empty() && object.size() == 1)
-        copy_tree(arguments[0].places[0], object[0], false);
+        cells_.copy_tree(arguments[0].places[0], object[0], false);
       v.targets = target_sets_.intern(object);
     } else {
       if (f->spelled.starts_with("capgate_")) return {};
@@ -115,7 +115,7 @@ Value Interpreter::call(const Node* n) {
     const std::vector<PathId> at = targets(v);
     const Cell* exact = at.size() == 1 ? s().find(temporary(n)) : nullptr;
     (void)exact;
-    Value loaded = load(at, f->result->inner);
+    Value loaded = cells_.load(at, f->result->inner);
     if (!loaded.aggregate && at.size() == 1) loaded.aggregate = at[0];
     if (!loaded.taint && v.taint) loaded.taint = v.taint;
     return loaded;
@@ -143,7 +143,7 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
     const Value one =
         candidate->body ? apply(*candidate, n, arguments, &object) : opaque(n, candidate, arguments, object);
     if (s().dead) continue;
-    v = first ? one : join_values(v, one);
+    v = first ? one : cells_.join_values(v, one);
     first = false;
     join(after, s(), paths_, target_sets_, before.flow);
   }
@@ -206,7 +206,7 @@ Value Interpreter::opaque(const Node* n, Function* function, const std::vector<A
                           const std::vector<PathId>& object) {
   Value v;
   for (const Argument& a : arguments)
-    if (!v.taint) v.taint = taint_of(a.value);
+    if (!v.taint) v.taint = cells_.taint_of(a.value);
   const Type* result = function ? function->result : n->type;
   if (result && result->status) v.taint = nullptr;
   // Flags that it may reach may have changed.
@@ -384,14 +384,14 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     const Argument& a = arguments[i];
     if (p->type && p->type->shape == Shape::reference) {
       Cell c;
-      c.targets = target_sets_.intern(a.places.empty() ? place_or_temporary(at, a.value) : a.places);
+      c.targets = target_sets_.intern(a.places.empty() ? cells_.place_or_temporary(at, a.value) : a.places);
       bring(place, c);
     } else if (a.value.aggregate && p->type &&
                (p->type->shape == Shape::record || p->type->shape == Shape::array)) {
       bring_tree(a.value.aggregate, place);
     } else {
       Cell c;
-      c.taint = p->type && p->type->status ? nullptr : taint_of(a.value);
+      c.taint = p->type && p->type->status ? nullptr : cells_.taint_of(a.value);
       c.deep = c.taint && p->type && p->type->shape == Shape::record;
       c.targets = a.value.targets;
       c.callable = a.value.callable;
@@ -424,7 +424,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     for (uint32_t k = by_root_.first(root); k != CellsByRoot::kNone; k = by_root_.next(k))
       bring(paths_.rebase(cells[k].first, root, symbol), cells[k].second);
     // The callee must know that it was given memory of a frame.
-    if (const Memory memory = memory_of(root); memory != Memory::unknown) {
+    if (const Memory memory = cells_.memory_of(root); memory != Memory::unknown) {
       const Cell* known = entry.find(symbol);
       if (!known || known->memory == Memory::unknown) entry.at(symbol).memory = memory;
     }
@@ -498,10 +498,10 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     frame.out.dead = true;
     frame.entered = entry.flow;
     Frame* const outer_frame = frame_;
-    State* const outer_state = state_;
+    State* const outer_state = cells_.now;
     State running = entry;
     frame_ = &frame;
-    state_ = &running;
+    cells_.now = &running;
     ++active_[&f];
     if (!f.trouble.empty()) add_trouble(f);
     for (int round = 0; round < (f.has_backward_jump ? 3 : 1); ++round) {
@@ -545,7 +545,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
               eval_into(init, member);
             } else {
               const Value v = eval(init);
-              store({member}, v, nullptr, type);
+              cells_.store({member}, v, nullptr, type);
             }
           }
       }
@@ -566,7 +566,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     }
     --active_[&f];
     frame_ = outer_frame;
-    state_ = outer_state;
+    cells_.now = outer_state;
     summary.exit.dead = frame.out.dead;
     summary.exit.flow = frame.out.flow;
     summary.exit.flow.first_use = entry.flow.first_use;

@@ -49,10 +49,10 @@ Value Interpreter::binary(const Node* n) {
     for (PathId& p : moved) p = paths_.indexed(p, index);
     v.targets = target_sets_.intern(std::move(moved));
     v.taint = pointer.taint;
-    if (const Trace* t = taint_of(offset)) sink(Use::pointer_arithmetic, t, n);
+    if (const Trace* t = cells_.taint_of(offset)) sink(Use::pointer_arithmetic, t, n);
     return v;
   }
-  v.taint = taint_of(l) ? taint_of(l) : taint_of(r);
+  v.taint = cells_.taint_of(l) ? cells_.taint_of(l) : cells_.taint_of(r);
   if (n->kids[0]->type && n->kids[0]->type->status) v.taint = nullptr;
   if (n->binary() == BinaryOp::pointer_to_member || n->binary() == BinaryOp::pointer_to_member_through)
     return v;
@@ -139,7 +139,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
     State l_yes, l_no;
     const Flow base = s().flow;
     const Value l = branch(n->kids[0], l_yes, l_no);
-    if (const Trace* t = taint_of(l)) sink(Use::short_circuit, t, n->kids[0]);
+    if (const Trace* t = cells_.taint_of(l)) sink(Use::short_circuit, t, n->kids[0]);
     State& goes_on = conjunction ? l_yes : l_no;
     State& stops = conjunction ? l_no : l_yes;
     s() = goes_on;
@@ -180,7 +180,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   if (v.tag == Tag::begun) leave_region(no.flow);
   if (v.tag == Tag::not_begun) leave_region(yes.flow);
   if (v.has_constant) (v.constant ? no : yes).dead = true;
-  v.taint = taint_of(v);
+  v.taint = cells_.taint_of(v);
   return v;
 }
 

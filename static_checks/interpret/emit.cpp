@@ -15,7 +15,7 @@ bool is_wait(const std::string& rule) {
 
 // False where a region, if one is open, does not apply: behind a test that says that nothing captures.
 bool Interpreter::judged() const {
-  return !state_->flow.not_capturing && !state_->dead;
+  return !cells_.now->flow.not_capturing && !cells_.now->dead;
 }
 
 void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {

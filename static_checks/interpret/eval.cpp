@@ -5,46 +5,6 @@
 
 namespace capgate::lint {
 
-std::string Interpreter::text_of(const Node* n) const {
-  n = bare(n);
-  if (!n) return "";
-  switch (n->op) {
-    case Op::variable:
-      return n->variable->name;
-    case Op::field: {
-      const Node* object = bare(n->kids[0]);
-      if (object->op == Op::deref) {
-        const Node* pointer = bare(object->kids[0]);
-        if (pointer->op == Op::this_pointer) return program_.text(n->name);
-        return text_of(pointer) + "->" + program_.text(n->name);
-      }
-      return text_of(object) + "." + program_.text(n->name);
-    }
-    case Op::index:
-      return text_of(n->kids[0]) + "[]";
-    case Op::deref:
-      return "*" + text_of(n->kids[0]);
-    case Op::address:
-      return "&" + text_of(n->kids[0]);
-    case Op::this_pointer:
-      return "this";
-    case Op::binary:
-      return text_of(n->kids[0]);
-    case Op::construct:
-      return n->record ? n->record->name : "";
-    case Op::call:
-      if (n->function && n->has_object && n->function->is_conversion) return text_of(n->kids[0]);
-      if (n->function && n->has_object) {
-        const std::string object = text_of(n->kids[0]);
-        if (n->function->spelled == "operator[]") return object + "[]";
-        return (object.empty() ? "" : object + ".") + n->function->spelled + "()";
-      }
-      return n->function ? n->function->spelled + "()" : "";
-    default:
-      return "";
-  }
-}
-
 std::vector<PathId> Interpreter::places(const Node* n) {
   if (!n) return {};
   switch (n->op) {
@@ -59,7 +19,7 @@ std::vector<PathId> Interpreter::places(const Node* n) {
     }
     case Op::field: {
       std::vector<PathId> base = places(n->kids[0]);
-      if (base.empty()) base = place_or_temporary(n->kids[0], eval(n->kids[0]));
+      if (base.empty()) base = cells_.place_or_temporary(n->kids[0], eval(n->kids[0]));
       for (PathId& p : base) {
         const PathId member = paths_.field(p, n->name);
         p = member;
@@ -79,7 +39,7 @@ std::vector<PathId> Interpreter::places(const Node* n) {
       } else {
         for (const PathId p : targets(eval(base))) result.push_back(paths_.indexed(p, index));
       }
-      if (const Trace* t = taint_of(subscript)) sink(Use::index, t, n);
+      if (const Trace* t = cells_.taint_of(subscript)) sink(Use::index, t, n);
       return result;
     }
     case Op::deref:
@@ -108,7 +68,7 @@ std::vector<PathId> Interpreter::places(const Node* n) {
       if (v.aggregate) return {v.aggregate};
       const bool reference =
           n->function && n->function->result && n->function->result->shape == Shape::reference;
-      if (reference) return place_or_temporary(n, v);
+      if (reference) return cells_.place_or_temporary(n, v);
       return {};
     }
     case Op::construct:
@@ -117,7 +77,7 @@ std::vector<PathId> Interpreter::places(const Node* n) {
     case Op::statements: {
       const Value v = eval(n);
       if (v.aggregate) return {v.aggregate};
-      return place_or_temporary(n, v);
+      return cells_.place_or_temporary(n, v);
     }
     default:
       return {};
@@ -155,7 +115,7 @@ Value Interpreter::eval(const Node* n) {
       const Type* type = n->type;
       if (type && type->shape == Shape::reference) type = type->inner;
       // __device__ variables are read by the device only; the host's copy means nothing.
-      return load(at, type);
+      return cells_.load(at, type);
     }
     case Op::address: {
       const Node* operand = bare(n->kids[0]);
@@ -172,7 +132,7 @@ Value Interpreter::eval(const Node* n) {
     }
     case Op::unary: {
       v = eval(n->kids[0]);
-      v.taint = taint_of(v);
+      v.taint = cells_.taint_of(v);
       v.aggregate = 0;
       v.targets = 0;
       if (n->unary() == UnaryOp::logical_not) {
@@ -194,7 +154,7 @@ Value Interpreter::eval(const Node* n) {
         for (PathId& p : moved) p = paths_.indexed(p, kAny);
         next.targets = target_sets_.intern(std::move(moved));
       }
-      store(places(n->kids[0]), next, nullptr, n->type);
+      cells_.store(places(n->kids[0]), next, nullptr, n->type);
       return next;
     }
     case Op::binary:
@@ -219,7 +179,7 @@ Value Interpreter::eval(const Node* n) {
       }
       if (sweeps && !v.aggregate && paths_[at[0]].parent && !paths_[paths_[at[0]].parent].summary) {
         const PathId parent = paths_[at[0]].parent;
-        const Memory memory = memory_of(at[0]);
+        const Memory memory = cells_.memory_of(at[0]);
         const Trace* before = v.taint;
         s().erase_below(paths_, parent, false);
         Cell& c = s().at(paths_.extend(parent, paths_[at[0]].step, kAny));
@@ -229,25 +189,25 @@ Value Interpreter::eval(const Node* n) {
         frame_->swept.push_back(paths_.extend(parent, paths_[at[0]].step, kAny));
         return v;
       }
-      store(at, v, n, type);
+      cells_.store(at, v, n, type);
       return v;
     }
     case Op::compound_assign: {
       const Value l = eval(n->kids[0]);
       const Value r = eval(n->kids[1]);
-      v.taint = taint_of(l) ? taint_of(l) : taint_of(r);
+      v.taint = cells_.taint_of(l) ? cells_.taint_of(l) : cells_.taint_of(r);
       if (l.targets) {
         std::vector<PathId> moved = targets(l);
         for (PathId& p : moved) p = paths_.indexed(p, kAny);
         v.targets = target_sets_.intern(std::move(moved));
         v.taint = l.taint;
-        if (const Trace* t = taint_of(r)) sink(Use::pointer_arithmetic, t, n);
+        if (const Trace* t = cells_.taint_of(r)) sink(Use::pointer_arithmetic, t, n);
       }
       if (n->binary() == BinaryOp::or_assign && l.has_constant && r.has_constant) {
         v.has_constant = true;
         v.constant = l.constant | r.constant;
       }
-      store(places(n->kids[0]), v, n, n->kids[0]->type);
+      cells_.store(places(n->kids[0]), v, n, n->kids[0]->type);
       return v;
     }
     case Op::logical_and:
@@ -283,8 +243,8 @@ Value Interpreter::eval(const Node* n) {
       s() = std::move(after);
       if (no_yes) return r;
       if (no_no) return l;
-      v = join_values(l, r);
-      if (l.aggregate && r.aggregate && l.aggregate != r.aggregate && !v.taint) v.taint = taint_of(r);
+      v = cells_.join_values(l, r);
+      if (l.aggregate && r.aggregate && l.aggregate != r.aggregate && !v.taint) v.taint = cells_.taint_of(r);
       if (c.taint && !v.taint) v.taint = nullptr;
       return v;
     }
@@ -303,7 +263,7 @@ Value Interpreter::eval(const Node* n) {
       v = eval(kid);
       if (n->type && n->type->status) v.taint = nullptr;
       if (n->type && (n->type->shape == Shape::boolean || n->type->shape == Shape::scalar)) {
-        v.taint = kid->type && kid->type->status ? nullptr : taint_of(v);
+        v.taint = kid->type && kid->type->status ? nullptr : cells_.taint_of(v);
         v.aggregate = 0;
         if (n->type->shape == Shape::boolean && v.has_constant) v.constant = v.constant != 0;
         if (n->type->shape == Shape::boolean && v.tag == Tag::capture_status) v.tag = Tag::is_capturing;
@@ -326,7 +286,7 @@ Value Interpreter::eval(const Node* n) {
     case Op::make: {
       if (n->kids[1]) {
         const Value size = eval(n->kids[1]);
-        if (const Trace* t = taint_of(size)) sink(Use::allocation, t, n);
+        if (const Trace* t = cells_.taint_of(size)) sink(Use::allocation, t, n);
       }
       const PathId object = paths_.root(Step::heap, n->id);
       PathId target = object;
@@ -338,7 +298,7 @@ Value Interpreter::eval(const Node* n) {
           eval_into(n->kids[0], object);
           s().at(object).memory = Memory::host_heap;
         } else {
-          store_scalar(object, eval(n->kids[0]), true, n->type ? n->type->inner : nullptr);
+          cells_.store_scalar(object, eval(n->kids[0]), true, n->type ? n->type->inner : nullptr);
         }
       } else if (n->kids[0]) {
         eval(n->kids[0]);
@@ -381,7 +341,7 @@ Value Interpreter::eval(const Node* n) {
           continue;
         }
         const Value part = eval(kid);
-        if (!v.taint) v.taint = taint_of(part);
+        if (!v.taint) v.taint = cells_.taint_of(part);
       }
       if (n->type && n->type->status) v.taint = nullptr;
       return v;

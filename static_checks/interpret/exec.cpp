@@ -255,9 +255,9 @@ void Interpreter::bind(const Node* d, PathId from) {
     if (type && type->shape == Shape::reference) {
       s().at(p).targets = target_sets_.one(from);
     } else if (type && (type->shape == Shape::record || type->shape == Shape::array)) {
-      copy_tree(from, p, false);
+      cells_.copy_tree(from, p, false);
     } else {
-      store_scalar(p, load({from}, type), true, type);
+      cells_.store_scalar(p, cells_.load({from}, type), true, type);
     }
     return;
   }
@@ -277,9 +277,9 @@ void Interpreter::bind(const Node* d, PathId from) {
     if (own && own->shape == Shape::reference)
       s().at(p).targets = target_sets_.one(member);
     else if (own && own->shape == Shape::record)
-      copy_tree(member, p, false);
+      cells_.copy_tree(member, p, false);
     else
-      store_scalar(p, load({member}, own), true, own);
+      cells_.store_scalar(p, cells_.load({member}, own), true, own);
   }
 }
 
@@ -287,7 +287,7 @@ void Interpreter::exec_range(const Node* n) {
   const size_t keep = frame_->locals.size();
   const Node* range = n->kids[0];
   std::vector<PathId> at = places(range);
-  if (at.empty()) at = place_or_temporary(range, eval(range));
+  if (at.empty()) at = cells_.place_or_temporary(range, eval(range));
   const Type* type = range->type;
   if (type && type->shape == Shape::reference) type = type->inner;
   const bool container = type && type->shape == Shape::record;
@@ -322,8 +322,8 @@ void Interpreter::exec_choose(const Node* n) {
   for (size_t i = 0; i < n->split; ++i) exec(n->kids[i]);
   const Node* condition = n->kids[n->split];
   const Value v = eval(condition);
-  if (is_explained(condition)) explain_condition(condition, taint_of(v));
-  if (const Trace* t = taint_of(v)) sink(Use::choice, t, condition);
+  if (is_explained(condition)) explain_condition(condition, cells_.taint_of(v));
+  if (const Trace* t = cells_.taint_of(v)) sink(Use::choice, t, condition);
   const Node* body = n->kids[n->split + 1];
   const State entry = s();
   const Flow base = entry.flow;
@@ -362,7 +362,7 @@ void Interpreter::exec_declare(const Node* n) {
   if (!n->variable) {  // structured binding
     if (!initial) return;
     std::vector<PathId> from = places(initial);
-    if (from.empty()) from = place_or_temporary(initial, eval(initial));
+    if (from.empty()) from = cells_.place_or_temporary(initial, eval(initial));
     for (const PathId p : from) {
       bind(n, p);
       break;
@@ -398,7 +398,7 @@ void Interpreter::exec_declare(const Node* n) {
   if (type->shape == Shape::reference) {
     if (!initial) return;
     std::vector<PathId> at = places(initial);
-    if (at.empty()) at = place_or_temporary(initial, eval(initial));
+    if (at.empty()) at = cells_.place_or_temporary(initial, eval(initial));
     s().erase_below(paths_, p, true);
     s().at(p).targets = target_sets_.intern(std::move(at));
     return;
@@ -420,7 +420,7 @@ void Interpreter::exec_declare(const Node* n) {
   Value value = initial ? eval(initial) : Value{};
   if (!initial) value.targets = 0;
   s().erase_below(paths_, p, true);
-  store({p}, value, n, type);
+  cells_.store({p}, value, n, type);
 }
 
 void Interpreter::exec_return(const Node* n) {
@@ -430,7 +430,7 @@ void Interpreter::exec_return(const Node* n) {
     const Type* type = frame_->function->result;
     if (type && type->shape == Shape::reference) {
       std::vector<PathId> at = places(kid);
-      if (at.empty()) at = place_or_temporary(kid, eval(kid));
+      if (at.empty()) at = cells_.place_or_temporary(kid, eval(kid));
       s().erase_below(paths_, out, true);
       s().at(out).targets = target_sets_.intern(std::move(at));
     } else if (type && type->shape == Shape::record) {
@@ -439,12 +439,12 @@ void Interpreter::exec_return(const Node* n) {
       if (v.callable) s().at(out).callable = v.callable;
     } else {
       Value v = eval(kid);
-      v.taint = taint_of(v);
+      v.taint = cells_.taint_of(v);
       v.aggregate = 0;
       if (v.taint && kid->op != Op::constant)
         v.taint = traces_.step(v.taint, n, "returned by " + frame_->function->spelled + "()");
       s().erase_below(paths_, out, true);
-      store_scalar(out, v, true, type);
+      cells_.store_scalar(out, v, true, type);
     }
   }
   leave_locals(0, n, false);

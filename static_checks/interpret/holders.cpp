@@ -140,7 +140,7 @@ void Interpreter::hold(Record& holder, Function* constructor, std::vector<Argume
     } else if (!arguments.empty()) {
       PathId from = arguments[0].value.aggregate;
       if (!from && !arguments[0].places.empty()) from = arguments[0].places[0];
-      if (from) copy_tree(from, inside, false);
+      if (from) cells_.copy_tree(from, inside, false);
     }
     s().at(object).targets = target_sets_.one(inside);
   }

@@ -13,17 +13,13 @@
 #include <vector>
 
 #include "static_checks/analysis.h"
-#include "static_checks/domain/state.h"
+#include "static_checks/domain/store.h"
+#include "static_checks/ir/text_of.h"
 #include "static_checks/lowering/lower.h"
 #include "static_checks/models/tables.h"
 #include "static_checks/rules/rule.h"
 
 namespace capgate::lint {
-
-// Its cells lie apart.
-inline bool is_record(const Type* t) {
-  return t && (t->shape == Shape::record || t->shape == Shape::array);
-}
 
 // nvtx3's objects whose life is a range.
 bool is_range(const Record* record);
@@ -146,29 +142,13 @@ class Interpreter {
   Value eval(const Node* n);
   Value eval_into(const Node* n, PathId destination);
   std::vector<PathId> places(const Node* n);
-  std::vector<PathId> place_or_temporary(const Node* n, const Value& value);
-  Value load(const std::vector<PathId>& at, const Type* type);
-  void store(const std::vector<PathId>& at, const Value& given, const Node* node, const Type* type);
-  void store_scalar(PathId place, const Value& value, bool strong, const Type* type);
-  void copy_tree(PathId from, PathId to, bool keep_old);
   Value binary(const Node* n);
   Value construct(const Node* n, PathId destination);
   void construct_default(Record& record, PathId destination, const Node* at);
   void destroy(Record& record, PathId object, const Node* at, int depth = 0);
   Value branch(const Node* condition, State& yes, State& no);
-  const Trace* taint_of(const Value& value);
-  const Trace* content_of(const Value& value);  // what it points to
-  const Trace* taint_of_any(PathId place);      // of the elements that an unknown index may mean
   std::vector<PathId> targets(const Value& value) const { return target_sets_[value.targets]; }
-  Value join_values(const Value& a, const Value& b);
-  Memory memory_of(PathId path);
-  void set_memory(PathId path, Memory memory);
-  std::string text_of(const Node* n) const;
-  static uint32_t constant_index(const Value& v) {
-    return v.has_constant && v.constant >= 0 && v.constant <= kMaxIndex ? static_cast<uint32_t>(v.constant)
-                                                                        : kAny;
-  }
-
+  std::string text_of(const Node* n) const { return lint::text_of(program_, n); }
   // exec.cpp, once.cpp
   void exec(const Node* n);
   void exec_block(const Node* n);
@@ -237,8 +217,6 @@ class Interpreter {
   void touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at, size_t first);
   bool writes_through(Function& function, size_t param, int depth = 0);
   bool may_write(const Node* n, const Variable* v, int depth);
-  void write_memory(PathId target, const Trace* taint, bool strong);
-  void write_element(PathId target, const Trace* taint, bool strong);
   bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
                        const std::vector<Argument>& a);
   void begin_region(const Node* at, const char* kind);
@@ -303,9 +281,9 @@ class Interpreter {
   std::vector<ExplainedFunction> explained_functions();
   std::vector<LoweredTree> trees();
 
-  State& s() { return *state_; }
+  State& s() { return *cells_.now; }
   PathId root_of(const Variable* v) { return paths_.root(Step::variable, v->id); }
-  PathId temporary(const Node* n) { return paths_.root(Step::temporary, n->id); }
+  PathId temporary(const Node* n) { return cells_.temporary(n); }
 
   Program& program_;
   Lowering& lowering_;
@@ -314,9 +292,10 @@ class Interpreter {
   const bool default_is_per_thread_;
   const std::string root_;
 
-  Paths paths_;
-  TargetSets target_sets_;
-  Traces traces_;
+  Store cells_;
+  Paths& paths_ = cells_.paths;
+  TargetSets& target_sets_ = cells_.target_sets;
+  Traces& traces_ = cells_.traces;
   CellsByRoot by_root_;  // of the state that a call is made in
   std::deque<Chain> chains_;
   std::vector<Core> cores_;
@@ -337,7 +316,6 @@ class Interpreter {
   // Who called whom, implicit calls such as those of destructors included.
   std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
   std::unordered_set<Function*> in_region_;  // code of them, or a call to them, is in a region of this unit
-  State* state_ = nullptr;
   Frame* frame_ = nullptr;
   uint32_t summary_count_ = 0;
   uint64_t bodies_ = 0, nodes_ = 0;

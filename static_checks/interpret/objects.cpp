@@ -70,7 +70,7 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
       } else if (member_type && member_type->shape == Shape::reference) {
         s().at(member).targets = target_sets_.intern(places(kid));
       } else {
-        store({member}, eval(kid), nullptr, member_type ? member_type : kid->type);
+        cells_.store({member}, eval(kid), nullptr, member_type ? member_type : kid->type);
       }
     }
     Value v;
@@ -80,10 +80,10 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
   const Value v = eval(n);
   if (v.aggregate != destination) {
     if (v.aggregate && is_record(n->type ? n->type : inner->type)) {
-      copy_tree(v.aggregate, destination, paths_[destination].summary);
+      cells_.copy_tree(v.aggregate, destination, paths_[destination].summary);
     } else {
       s().erase_below(paths_, destination, true);
-      store_scalar(destination, v, true, n->type);
+      cells_.store_scalar(destination, v, true, n->type);
       if (v.taint && is_record(n->type)) s().at(destination).deep = true;
     }
   }
@@ -157,9 +157,9 @@ Value Interpreter::construct(const Node* n, PathId destination) {
       if (!source)
         if (const auto at = places(n->kids[0]); !at.empty()) source = at[0];
       if (source && source != destination)
-        copy_tree(source, destination, false);
-      else if (taint_of(v)) {
-        s().at(destination).taint = taint_of(v);
+        cells_.copy_tree(source, destination, false);
+      else if (cells_.taint_of(v)) {
+        s().at(destination).taint = cells_.taint_of(v);
         s().at(destination).deep = true;
       }
       return result;

@@ -17,15 +17,15 @@ std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, con
     result.push_back(e);
     if (!record) continue;
     if (is_device_container(record->name))
-      set_memory(e, Memory::device);
+      cells_.set_memory(e, Memory::device);
     else if ((record->name == "std::vector" || record->name == "std::deque" ||
               record->name == "std::basic_string") &&
              has_default_allocator(type)) {
-      const Memory known = memory_of(e);
+      const Memory known = cells_.memory_of(e);
       if (known == Memory::unknown || known == Memory::stack || known == Memory::host_heap)
-        set_memory(e, Memory::container);
+        cells_.set_memory(e, Memory::container);
     } else if (record->name == "std::vector" || record->name == "thrust::host_vector") {
-      if (memory_of(e) == Memory::stack) set_memory(e, Memory::mixed);
+      if (cells_.memory_of(e) == Memory::stack) cells_.set_memory(e, Memory::mixed);
     }
   }
   return result;
@@ -48,7 +48,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if (!record) record = f.record;
   const std::string& owner = record ? record->name : program_.text(0);
   const std::string& name = f.spelled;
-  const auto of_object = [&] { return load(object, nullptr); };
+  const auto of_object = [&] { return cells_.load(object, nullptr); };
 
   if (f.is_conversion) {
     if (is_device_reference(owner) || (f.record && is_device_reference(f.record->name)))
@@ -61,7 +61,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if (is_device_container(owner)) {
     if (name == "operator[]" || name == "front" || name == "back") {
       if (!a.empty())
-        if (const Trace* t = taint_of(a[0].value)) sink(Use::index, t, n);
+        if (const Trace* t = cells_.taint_of(a[0].value)) sink(Use::index, t, n);
       v.aggregate = temporary(n);  // a device_reference: reading it is a copy
       s().erase_below(paths_, v.aggregate, true);
       s().at(v.aggregate);
@@ -77,7 +77,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     if (name == "resize" || name == "reserve" || name == "push_back" || name == "insert" ||
         name == "assign") {
       if (!a.empty())
-        if (const Trace* t = taint_of(a[0].value); t && (name == "resize" || name == "reserve"))
+        if (const Trace* t = cells_.taint_of(a[0].value); t && (name == "resize" || name == "reserve"))
           sink(Use::container_size, t, a[0].node);
       return v;
     }
@@ -113,7 +113,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       }
       if (owner.ends_with("optional")) {
         const std::vector<PathId> at = elements(object, object_node, 0);
-        if (const Trace* t = taint_of(held)) {
+        if (const Trace* t = cells_.taint_of(held)) {
           v.taint = t;
           return v;
         }
@@ -121,7 +121,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
           v.targets = target_sets_.intern(at);
           return v;
         }
-        return load(at, f.result);
+        return cells_.load(at, f.result);
       }
       std::vector<PathId> at = targets(held);
       if (name == "operator[]")
@@ -132,7 +132,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
         v.targets = target_sets_.intern(at);
         return v;
       }
-      return load(at, f.result);
+      return cells_.load(at, f.result);
     }
     if (name == "operator->" || name == "get" || name == "base") {
       v.targets = held.targets;
@@ -155,7 +155,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
           given.targets = target_sets_.join(given.targets, s().read(paths_, one.places[0]).targets);
       }
       given.aggregate = 0;
-      for (const PathId p : object) store_scalar(p, given, object.size() == 1, nullptr);
+      for (const PathId p : object) cells_.store_scalar(p, given, object.size() == 1, nullptr);
       v.targets = target_sets_.intern(object);
       return v;
     }
@@ -166,7 +166,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       Value moved;
       moved.targets = target_sets_.intern(at);
       if (name == "operator++" || name == "operator--" || name == "operator+=" || name == "operator-=")
-        for (const PathId p : object) store_scalar(p, moved, object.size() == 1, nullptr);
+        for (const PathId p : object) cells_.store_scalar(p, moved, object.size() == 1, nullptr);
       if (f.result && f.result->shape == Shape::reference) {
         v.targets = target_sets_.intern(object);
       } else {
@@ -196,21 +196,21 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if ((name == "count" || name == "contains") && owner.ends_with("map")) {
     // Whether there is an entry depends on keys, not on what is behind them.
     for (const Argument& one : a)
-      if (!v.taint) v.taint = taint_of(one.value);
+      if (!v.taint) v.taint = cells_.taint_of(one.value);
     return v;
   }
   if (is_one_of(name, kElement) && name != "emplace_back") {
     uint32_t index = name == "front" ? 0 : kAny;
     if (!a.empty() && (name == "operator[]" || name == "at")) {
       index = constant_index(a[0].value);
-      if (const Trace* t = taint_of(a[0].value)) sink(Use::index, t, n);
+      if (const Trace* t = cells_.taint_of(a[0].value)) sink(Use::index, t, n);
     }
     const std::vector<PathId> at = elements(object, object_node, index);
     if (f.result && f.result->shape == Shape::reference) {
       v.targets = target_sets_.intern(at);
       return v;
     }
-    v = load(at, f.result);
+    v = cells_.load(at, f.result);
     return v;
   }
   if (is_one_of(name, kPointer)) {
@@ -233,7 +233,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     if (!a.empty()) {
       const Type* first = value_type(a[0].node);
       const bool sized = first && first->shape != Shape::pointer && first->shape != Shape::record;
-      const Trace* t = sized ? taint_of(a[0].value) : nullptr;
+      const Trace* t = sized ? cells_.taint_of(a[0].value) : nullptr;
       if (t) sink(Use::container_size, t, a[0].node);
       for (const PathId p : object) {
         if (name == "assign") s().erase_below(paths_, p, true);
@@ -241,15 +241,15 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
         if (name == "assign") {
           const Trace* filled = nullptr;
           if (!sized)
-            filled = content_of(a[0].value);
+            filled = cells_.content_of(a[0].value);
           else if (a.size() > 1)
-            filled = taint_of(a[1].value);
+            filled = cells_.taint_of(a[1].value);
           if (!filled && !sized)
             for (const PathId q : a[0].places)
               if (const Cell* c = s().find(q)) {
                 Value inner;
                 inner.targets = c->targets;
-                filled = content_of(inner);
+                filled = cells_.content_of(inner);
               }
           Cell& c = s().at(paths_.extend(p, Step::element, kAny));
           c.taint = filled;
@@ -261,7 +261,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   }
   if (name == "fill") {
     for (const PathId p : elements(object, object_node, 0))
-      write_memory(p, a.empty() ? nullptr : taint_of(a[0].value), object.size() == 1);
+      cells_.write_memory(p, a.empty() ? nullptr : cells_.taint_of(a[0].value), object.size() == 1);
     return v;
   }
   if (is_one_of(name, kAdd) || name == "emplace_back") {
@@ -274,16 +274,16 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     for (const PathId p : elements(object, object_node, kAny))
       for (const Argument& one : a) {
         if (one.value.aggregate)
-          copy_tree(one.value.aggregate, p, true);
+          cells_.copy_tree(one.value.aggregate, p, true);
         else
-          store_scalar(p, one.value, false, nullptr);
+          cells_.store_scalar(p, one.value, false, nullptr);
       }
     if (name != "insert" && name != "emplace") return v;
   }
   if (is_one_of(name, kLookup)) {
     v.targets = target_sets_.intern(elements(object, object_node, kAny));
     for (const Argument& one : a)
-      if (!v.taint) v.taint = taint_of(one.value);
+      if (!v.taint) v.taint = cells_.taint_of(one.value);
     if (f.result && f.result->shape == Shape::record) {
       v.aggregate = temporary(n);
       s().erase_below(paths_, v.aggregate, true);
@@ -304,10 +304,10 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       } else if (is_device_reference(owner) || is_device_container(owner)) {
         // The device's memory.
       } else if (!a[0].places.empty()) {
-        copy_tree(a[0].places[0], object[0], false);
+        cells_.copy_tree(a[0].places[0], object[0], false);
       } else {
         s().erase_below(paths_, object[0], true);
-        store_scalar(object[0], a[0].value, true, nullptr);
+        cells_.store_scalar(object[0], a[0].value, true, nullptr);
       }
     }
     v.targets = target_sets_.intern(object);
@@ -316,9 +316,9 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if (name == "swap" && !a.empty() && !a[0].places.empty() && object.size() == 1) {
     const PathId other = a[0].places[0];
     const PathId spare = temporary(n);
-    copy_tree(object[0], spare, false);
-    copy_tree(other, object[0], false);
-    copy_tree(spare, other, false);
+    cells_.copy_tree(object[0], spare, false);
+    cells_.copy_tree(other, object[0], false);
+    cells_.copy_tree(spare, other, false);
     return v;
   }
   call_callables(n, a);
@@ -328,10 +328,10 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   for (const PathId p : object) {
     Value content;
     content.aggregate = p;
-    if (!v.taint) v.taint = taint_of(content);
+    if (!v.taint) v.taint = cells_.taint_of(content);
   }
   for (const Argument& one : a)
-    if (!v.taint) v.taint = taint_of(one.value);
+    if (!v.taint) v.taint = cells_.taint_of(one.value);
   if (f.result && f.result->shape == Shape::reference) {
     v.targets = target_sets_.intern(object);
     v.taint = nullptr;

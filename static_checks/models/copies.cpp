@@ -24,90 +24,13 @@ Operand Interpreter::operand(const Argument& argument, const std::vector<PathId>
   if (o.name.starts_with("&")) o.name.erase(0, 1);
   bool first = true;
   for (const PathId p : paths) {
-    const Memory m = memory_of(p);
+    const Memory m = cells_.memory_of(p);
     o.memory = first || m == o.memory ? m : Memory::mixed;
     first = false;
     if (o.name.empty() && paths_[paths_[p].root].step == Step::variable)
       o.name = program_.variables[paths_[paths_[p].root].key - 1].name;
   }
   return o;
-}
-
-// The memory that a copy, a memset or a kernel writes: all of the array that `target` points into.
-void Interpreter::write_memory(PathId target, const Trace* taint, bool strong) {
-  PathId place = target;
-  const Step step = paths_[target].step;
-  if ((step == Step::element || step == Step::deref) && paths_[target].parent) {
-    const PathId parent = paths_[target].parent;
-    const bool whole = paths_[target].key == 0 || paths_[target].key == kAny;
-    if (whole) {
-      place = paths_.extend(parent, step, kAny);
-      if (paths_[parent].summary) strong = false;
-    } else if (paths_[place].summary) {
-      strong = false;
-    }
-    const Memory memory = memory_of(target);
-    if (whole && !strong && taint) {
-      const std::vector<PathId> known = paths_[parent].indexed;
-      for (const PathId sibling : known)
-        if (paths_[sibling].step == step)
-          if (const Cell* written = s().find(sibling)) {
-            Cell both = *written;
-            both.taint = taint;
-            both.has_constant = false;
-            s().at(sibling) = both;
-          }
-    }
-    if (strong) {
-      if (whole) {
-        const std::vector<PathId> known = paths_[parent].indexed;
-        for (const PathId sibling : known)
-          if (paths_[sibling].step == step) s().erase_below(paths_, sibling, true);
-      }
-      s().erase_below(paths_, place, true);
-    }
-    Cell& c = s().at(place);
-    if (strong || taint) {
-      c.taint = taint;
-      c.deep = taint != nullptr;
-      c.has_constant = false;
-      c.tag = Tag::none;
-    }
-    if (paths_[paths_[place].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
-    if (!whole && taint) {  // an open-ended copy from the middle on
-      Cell& rest = s().at(paths_.extend(parent, step, kAny));
-      rest.taint = taint;
-      rest.deep = true;
-    }
-    return;
-  }
-  if (paths_[place].summary) strong = false;
-  const Cell old = s().read(paths_, place);
-  if (strong) s().erase_below(paths_, place, true);
-  Cell& c = s().at(place);
-  c.memory = old.memory;
-  c.handle = old.handle;
-  if (strong || taint) {
-    c.taint = taint;
-    c.deep = taint != nullptr;
-    c.has_constant = false;
-    c.tag = Tag::none;
-  }
-}
-
-// The one element that `target` points to.
-void Interpreter::write_element(PathId target, const Trace* taint, bool strong) {
-  const Memory memory = memory_of(target);
-  if (paths_[target].summary) strong = false;
-  if (strong) s().erase_below(paths_, target, true);
-  Cell& c = s().at(target);
-  if (strong || taint) {
-    c.taint = taint;
-    c.deep = taint != nullptr;
-    c.has_constant = false;
-    c.tag = Tag::none;
-  }
-  if (paths_[paths_[target].root].step != Step::variable || memory != Memory::stack) c.memory = memory;
 }
 
 // Whether a copy of a known size ends within the element that it begins at.
@@ -184,7 +107,7 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   }
   if (const Argument* given = at_position(a, api.kind)) {
     if (given->value.has_constant) kind = given->value.constant;
-    if (const Trace* t = taint_of(given->value)) sink(Use::size, t, given->node);
+    if (const Trace* t = cells_.taint_of(given->value)) sink(Use::size, t, given->node);
   }
   switch (api.direction) {
     case Direction::to_host:
@@ -218,15 +141,15 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   if (src_argument && kind != kDeviceToHost && kind != kDeviceToDevice && !src.empty())
     event.src = operand(*src_argument, src);
   if (const Argument* bytes = at_position(a, api.bytes))
-    if (const Trace* t = taint_of(bytes->value)) sink(Use::size, t, bytes->node);
+    if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::size, t, bytes->node);
   if (api.is == Is::copy_node) return;
 
   const bool strong = dst.size() == 1;
   const auto write = [&](PathId p, const Trace* taint) {
     if (fits_an_element(p, dst_argument, api, a))
-      write_element(p, taint, strong);
+      cells_.write_element(p, taint, strong);
     else
-      write_memory(p, taint, strong);
+      cells_.write_memory(p, taint, strong);
   };
   const auto device_value = [&](const std::string& where) {
     return traces_.source(n,
@@ -239,14 +162,14 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
   if (kind == kDefault) {
     // By address: what certainly comes from the host is no device value.
     bool host_source = !src.empty();
-    for (const PathId p : src) host_source = host_source && is_host(memory_of(p));
+    for (const PathId p : src) host_source = host_source && is_host(cells_.memory_of(p));
     kind = host_source ? kHostToHost : kDeviceToHost;
   }
   switch (kind) {
     case kDeviceToHost:
     case kDeviceToDevice:
       for (const PathId p : dst) {
-        const Memory m = memory_of(p);
+        const Memory m = cells_.memory_of(p);
         if (m == Memory::device || (kind == kDeviceToDevice && m != Memory::managed)) continue;
         write(p, device_value(where));
       }
@@ -260,12 +183,12 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
         if (!taint) {
           Value v;
           v.targets = target_sets_.one(p);
-          taint = content_of(v);
+          taint = cells_.content_of(v);
         }
         if (!taint) taint = s().read(paths_, p).taint;
       }
       for (const PathId p : dst) {
-        const Memory m = memory_of(p);
+        const Memory m = cells_.memory_of(p);
         if (m == Memory::device) continue;
         if (kind == kHostToHost || m == Memory::managed)
           write(p, taint ? traces_.step(taint, n, "copied by " + event.callee) : nullptr);

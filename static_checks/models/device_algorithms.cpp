@@ -42,14 +42,14 @@ Value Interpreter::device_algorithm(const Api& api, const Node* n, std::vector<A
     for (const PathId p : one.places)
       if (const Cell* c = s().find(p))
         for (const PathId q : target_sets_[c->targets])
-          if (memory_of(q) == Memory::device) device_range = true;
+          if (cells_.memory_of(q) == Memory::device) device_range = true;
     for (const PathId q : targets(one.value))
-      if (memory_of(q) == Memory::device) device_range = true;
+      if (cells_.memory_of(q) == Memory::device) device_range = true;
   }
   if (!device_range || !on_device) {
     // Host iterators: the host's own algorithm.
     for (const Argument& one : a)
-      if (!v.taint) v.taint = content_of(one.value);
+      if (!v.taint) v.taint = cells_.content_of(one.value);
     return v;
   }
   const bool silent = spelled.find("nosync") != std::string::npos && !api.returns && !api.copies;
@@ -64,11 +64,12 @@ Value Interpreter::device_algorithm(const Api& api, const Node* n, std::vector<A
       if (const Cell* c = s().find(p))
         for (const PathId q : target_sets_[c->targets]) to.push_back(q);
     for (const PathId p : to)
-      if (memory_of(p) != Memory::device)
-        write_memory(p,
-                     traces_.source(n, "'" + text_of(out.node) + "' receives device values from " + api.name,
-                                    api.name),
-                     to.size() == 1);
+      if (cells_.memory_of(p) != Memory::device)
+        cells_.write_memory(
+            p,
+            traces_.source(n, "'" + text_of(out.node) + "' receives device values from " + api.name,
+                           api.name),
+            to.size() == 1);
   }
   if (api.iterator) {
     v = source_value(n, api.name, nullptr);

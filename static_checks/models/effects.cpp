@@ -41,7 +41,7 @@ Value Interpreter::source_value(const Node* at, const std::string& from, const T
 
 void Interpreter::allocate(const Api& api, const Node* n, std::vector<Argument>& a) {
   if (const Argument* bytes = at_position(a, api.bytes))
-    if (const Trace* t = taint_of(bytes->value)) sink(Use::allocation, t, bytes->node);
+    if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::allocation, t, bytes->node);
   const PathId object = paths_.root(Step::heap, n->id);
   if (api.out.empty() && !api.returns) return;
   s().erase_below(paths_, object, true);
@@ -51,7 +51,7 @@ void Interpreter::allocate(const Api& api, const Node* n, std::vector<Argument>&
   for (const int out : api.out)
     if (const Argument* given = at_position(a, out)) {
       const std::vector<PathId> at = given->places.empty() ? targets(given->value) : given->places;
-      for (const PathId p : at) store_scalar(p, pointer, at.size() == 1, nullptr);
+      for (const PathId p : at) cells_.store_scalar(p, pointer, at.size() == 1, nullptr);
     }
 }
 
@@ -129,10 +129,10 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       break;
     case Is::set: {
       if (const Argument* bytes = at_position(a, api.bytes))
-        if (const Trace* t = taint_of(bytes->value)) sink(Use::size, t, bytes->node);
+        if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::size, t, bytes->node);
       const std::vector<PathId> dst = out_places(api.dst);
       for (const PathId p : dst)
-        if (memory_of(p) != Memory::device) write_memory(p, nullptr, dst.size() == 1);
+        if (cells_.memory_of(p) != Memory::device) cells_.write_memory(p, nullptr, dst.size() == 1);
       judge(event, n);
       break;
     }
@@ -144,7 +144,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       break;
     case Is::host_reallocate:
       if (const Argument* bytes = at_position(a, api.bytes))
-        if (const Trace* t = taint_of(bytes->value)) sink(Use::allocation, t, bytes->node);
+        if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::allocation, t, bytes->node);
       if (const Argument* old = at_position(a, api.ptr)) v.targets = old->value.targets;
       break;
     case Is::release: {
@@ -155,13 +155,13 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     case Is::enlist:
     case Is::unlist:
       for (const PathId p : out_places(api.ptr))
-        set_memory(p, api.is == Is::enlist ? Memory::pinned : Memory::mixed);
+        cells_.set_memory(p, api.is == Is::enlist ? Memory::pinned : Memory::mixed);
       judge(event, n);
       break;
     case Is::same_memory:
       for (const int out : api.out)
         if (const Argument* of = at_position(a, api.ptr))
-          for (const PathId p : out_places(out)) store_scalar(p, of->value, true, nullptr);
+          for (const PathId p : out_places(out)) cells_.store_scalar(p, of->value, true, nullptr);
       break;
     case Is::host_free:
     case Is::host_known:
@@ -229,9 +229,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
     case Is::launch: {
       for (const int position : api.grid)
         if (const Argument* dimension = at_position(a, position))
-          if (const Trace* t = taint_of(dimension->value)) sink(Use::grid, t, dimension->node);
+          if (const Trace* t = cells_.taint_of(dimension->value)) sink(Use::grid, t, dimension->node);
       if (const Argument* bytes = at_position(a, api.bytes))
-        if (const Trace* t = taint_of(bytes->value)) sink(Use::grid, t, bytes->node);
+        if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::grid, t, bytes->node);
       if (const Argument* config = at_position(a, api.parameters)) {
         Value all;
         all.targets = config->value.targets;
@@ -334,11 +334,12 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         std::string where = text_of(given->node);
         if (where.starts_with("&")) where.erase(0, 1);
         for (const PathId p : at)
-          if (memory_of(p) != Memory::device)
-            write_memory(p,
-                         traces_.source(n, "'" + where + "' receives a device value from " + event.callee,
-                                        event.callee),
-                         at.size() == 1);
+          if (cells_.memory_of(p) != Memory::device)
+            cells_.write_memory(
+                p,
+                traces_.source(n, "'" + where + "' receives a device value from " + event.callee,
+                               event.callee),
+                at.size() == 1);
       }
       if (api.returns) v = source_value(n, event.callee, function.result);
       break;

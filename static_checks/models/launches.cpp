@@ -17,7 +17,7 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, Function* kern
     // Its body is only asked where the answer matters.
     bool shared = false;
     for (const PathId p : targets(a[i].value)) {
-      const Memory m = memory_of(p);
+      const Memory m = cells_.memory_of(p);
       shared = shared || m == Memory::managed || m == Memory::pinned;
     }
     if (shared && kernel && kernel->user && !writes_through(*kernel, i - first)) continue;
@@ -28,10 +28,10 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, Function* kern
           for (const PathId p : target_sets_[cell.targets]) written.push_back(p);
   }
   for (const PathId p : written) {
-    const Memory m = memory_of(p);
+    const Memory m = cells_.memory_of(p);
     if (m != Memory::managed && m != Memory::pinned) continue;
     const std::string kind = m == Memory::managed ? "managed memory" : "mapped memory";
-    write_memory(p, traces_.source(at, kind + " is written by " + name, kind), false);
+    cells_.write_memory(p, traces_.source(at, kind + " is written by " + name, kind), false);
   }
   for (const Variable* v : program_.managed) {
     Cell& c = s().at(paths_.root(Step::variable, v->id));
@@ -48,7 +48,7 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
   for (size_t i = first; i < a.size(); ++i) {
     std::vector<PathId> given = targets(a[i].value);
     for (const PathId p : given) {
-      const Memory m = memory_of(p);
+      const Memory m = cells_.memory_of(p);
       const Paths::Info root = paths_[paths_[p].root];
       if (m == Memory::stack || m == Memory::container) {
         // Provable only for this function's own locals, and only where the region outlasts the function: a
@@ -79,7 +79,7 @@ Value Interpreter::launch(const Node* n) {
   std::vector<Argument> config = arguments_of(n, 0, nullptr);
   frame_->read_backs.clear();
   for (size_t i = 0; i < 3 && i < config.size(); ++i)
-    if (const Trace* t = taint_of(config[i].value))
+    if (const Trace* t = cells_.taint_of(config[i].value))
       sink(kUses[i], t, config[i].node->file ? config[i].node : n);
   static const Api kLaunch = [] {
     Api api;

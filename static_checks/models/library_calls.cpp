@@ -30,20 +30,20 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   }
   if ((name == "std::max" || name == "std::min" || name == "max" || name == "min" || name == "std::clamp")) {
     for (const Argument& one : a) {
-      if (!v.taint) v.taint = taint_of(one.value);
-      if (!v.taint) v.taint = content_of(one.value);
+      if (!v.taint) v.taint = cells_.taint_of(one.value);
+      if (!v.taint) v.taint = cells_.content_of(one.value);
     }
     if (f.result && f.result->shape == Shape::reference) {
-      const std::vector<PathId> at = place_or_temporary(n, v);
+      const std::vector<PathId> at = cells_.place_or_temporary(n, v);
       v.targets = target_sets_.intern(at);
     }
     return v;
   }
   if (name == "std::swap" && a.size() == 2 && !a[0].places.empty() && !a[1].places.empty()) {
     const PathId spare = temporary(n);
-    copy_tree(a[0].places[0], spare, false);
-    copy_tree(a[1].places[0], a[0].places[0], false);
-    copy_tree(spare, a[1].places[0], false);
+    cells_.copy_tree(a[0].places[0], spare, false);
+    cells_.copy_tree(a[1].places[0], a[0].places[0], false);
+    cells_.copy_tree(spare, a[1].places[0], false);
     return v;
   }
   if (name == "std::get" && a.size() == 1 && !a[0].places.empty()) {
@@ -66,28 +66,28 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   const auto content = [&](const Argument& one) -> const Trace* {
     Value inner;
     inner.targets = target_sets_.intern(pointers_of(one));
-    return content_of(inner);
+    return cells_.content_of(inner);
   };
   if ((name == "std::copy" || name == "std::copy_n" || name == "std::transform" ||
        name == "std::partial_sum" || name == "std::exclusive_scan" || name == "std::inclusive_scan") &&
       a.size() >= 3) {
     const size_t out = name == "std::transform" && a.size() == 5 ? 3 : 2;
     if (name == "std::copy_n")
-      if (const Trace* t = taint_of(a[1].value)) sink(Use::size, t, a[1].node);
+      if (const Trace* t = cells_.taint_of(a[1].value)) sink(Use::size, t, a[1].node);
     const Trace* t = content(a[0]);
     const std::vector<PathId> to = pointers_of(a[out]);
     for (const PathId p : to)
-      write_memory(p, t ? traces_.step(t, n, "copied by " + name) : nullptr, to.size() == 1);
+      cells_.write_memory(p, t ? traces_.step(t, n, "copied by " + name) : nullptr, to.size() == 1);
     if (name == "std::transform") call_callables(n, a);
     v.targets = target_sets_.intern(to);
     return v;
   }
   if (name == "std::fill" || name == "std::fill_n" || name == "std::iota" || name == "std::generate") {
-    const Trace* t = a.size() > 2 && name != "std::generate" ? taint_of(a[2].value) : nullptr;
+    const Trace* t = a.size() > 2 && name != "std::generate" ? cells_.taint_of(a[2].value) : nullptr;
     if (a.size() > 2 && !t) t = content(a[2]);
     if (!a.empty()) {
       const std::vector<PathId> to = pointers_of(a[0]);
-      for (const PathId p : to) write_memory(p, t, to.size() == 1);
+      for (const PathId p : to) cells_.write_memory(p, t, to.size() == 1);
     }
     if (name == "std::generate") call_callables(n, a);
     return v;
@@ -110,7 +110,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
       if (s().dead) return v;
     }
     for (const Argument& one : a)
-      if (const Trace* t = taint_of(one.value)) {
+      if (const Trace* t = cells_.taint_of(one.value)) {
         if (array)
           sink(Use::allocation, t, one.node);
         else {
@@ -130,9 +130,9 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     for (size_t i = 0; i < 2; ++i) {
       Value given = a[i].value;
       given.aggregate = 0;
-      given.taint = taint_of(a[i].value);
-      store_scalar(paths_.field(v.aggregate, program_.intern(i == 0 ? "first" : "second")), given, true,
-                   nullptr);
+      given.taint = cells_.taint_of(a[i].value);
+      cells_.store_scalar(paths_.field(v.aggregate, program_.intern(i == 0 ? "first" : "second")), given,
+                          true, nullptr);
     }
     return v;
   }
@@ -183,7 +183,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   call_callables(n, a);
   // Arithmetic, parsing, comparing: the result depends on what goes in, and on what read-only pointers show.
   for (const Argument& one : a) {
-    if (!v.taint) v.taint = taint_of(one.value);
+    if (!v.taint) v.taint = cells_.taint_of(one.value);
     if (!v.taint && !one.value.callable) v.taint = content(one);
   }
   if (returns_a_code(f)) v.taint = nullptr;

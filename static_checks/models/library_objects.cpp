@@ -40,12 +40,12 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
   std::vector<PathId> referents;
   for (const Argument& a : arguments) {
     if (a.value.callable) continue;
-    if (!content) content = content_of(a.value);
+    if (!content) content = cells_.content_of(a.value);
     for (const PathId p : a.places)
       if (const Cell* c = s().find(p)) {
         Value inner;
         inner.targets = c->targets;
-        if (!content) content = content_of(inner);
+        if (!content) content = cells_.content_of(inner);
         for (const PathId t : target_sets_[c->targets]) referents.push_back(paths_.indexed(t, kAny));
       }
     for (const PathId p : targets(a.value)) referents.push_back(paths_.indexed(p, kAny));
@@ -68,7 +68,7 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
         if (!referents.empty())
           one.places = referents;
         else
-          one.places = place_or_temporary(n, one.value);
+          one.places = cells_.place_or_temporary(n, one.value);
       }
       given.push_back(std::move(one));
     }
@@ -106,7 +106,7 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   if (a.size() == 1 && !a[0].places.empty()) {
     const Record* from = record_of(a[0].node);
     if (from && n->record && from == n->record) {
-      copy_tree(a[0].places[0], destination, false);
+      cells_.copy_tree(a[0].places[0], destination, false);
       return v;
     }
     if (name == "thrust::host_vector" && from && is_device_container(from->name)) {
@@ -141,13 +141,13 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     const Type* first = value_type(a[0].node);
     const bool sized = first && (first->shape == Shape::scalar || first->shape == Shape::enumeration);
     if (sized) {
-      if (const Trace* t = taint_of(a[0].value)) {
+      if (const Trace* t = cells_.taint_of(a[0].value)) {
         sink(Use::container_size, t, a[0].node);
         top.taint = t;
       }
       if (a.size() > 1 && a[1].value.taint) s().at(any).taint = a[1].value.taint;
     } else if (a.size() >= 2) {  // a range
-      if (const Trace* t = content_of(a[0].value)) {
+      if (const Trace* t = cells_.content_of(a[0].value)) {
         s().at(any).taint = t;
         s().at(any).deep = true;
       }
@@ -156,14 +156,14 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
           if (const Cell* c = s().find(p); c && c->targets) {
             Value inner;
             inner.targets = c->targets;
-            if (const Trace* t = content_of(inner)) {
+            if (const Trace* t = cells_.content_of(inner)) {
               s().at(any).taint = t;
               s().at(any).deep = true;
             }
           }
     } else {  // an initializer list, a string
-      const Trace* t = taint_of(a[0].value);
-      if (!t) t = content_of(a[0].value);
+      const Trace* t = cells_.taint_of(a[0].value);
+      if (!t) t = cells_.content_of(a[0].value);
       if (t) {
         s().at(any).taint = t;
         s().at(any).deep = true;
@@ -177,16 +177,16 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     for (size_t i = 0; i < 2; ++i) {
       const PathId member = paths_.field(destination, program_.intern(i == 0 ? "first" : "second"));
       if (a[i].value.aggregate)
-        copy_tree(a[i].value.aggregate, member, false);
+        cells_.copy_tree(a[i].value.aggregate, member, false);
       else
-        store_scalar(member, a[i].value, true, nullptr);
+        cells_.store_scalar(member, a[i].value, true, nullptr);
     }
     s().at(destination);
     return v;
   }
   // Anything else holds what it was given.
   for (const Argument& one : a) {
-    if (!top.taint) top.taint = taint_of(one.value);
+    if (!top.taint) top.taint = cells_.taint_of(one.value);
     top.targets = target_sets_.join(top.targets, one.value.targets);
     if (!top.callable) top.callable = one.value.callable;
     for (const PathId p : one.places)

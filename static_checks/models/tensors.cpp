@@ -99,7 +99,7 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
   const Trace* values = nullptr;
   const Trace* shape = nullptr;
   const auto look_at = [&](PathId p) {
-    on_host = on_host && memory_of(p) == Memory::host_tensor;
+    on_host = on_host && cells_.memory_of(p) == Memory::host_tensor;
     if (!values) values = s().read(paths_, paths_.extend(p, Step::element, kAny)).taint;
     if (!shape) shape = s().read(paths_, p).taint;
   };
@@ -200,17 +200,18 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
       // Into the object: what comes from the device into a tensor of the host is waited for.
       bool from_host = !a.empty() && !a[0].places.empty();
       if (!a.empty())
-        for (const PathId p : a[0].places) from_host = from_host && memory_of(p) == Memory::host_tensor;
+        for (const PathId p : a[0].places)
+          from_host = from_host && cells_.memory_of(p) == Memory::host_tensor;
       const bool later = a.size() > 1 && a[1].value.has_constant && a[1].value.constant != 0;
       if (on_host && !from_host) {
         if (!later) wait_for_values(object, Memory::unknown);
         const Trace* brought = traces_.source(n, callee + "() brings a tensor's values to the host", "copy_");
         for (const PathId p : object)
-          write_memory(paths_.extend(p, Step::element, 0), brought, object.size() == 1);
+          cells_.write_memory(paths_.extend(p, Step::element, 0), brought, object.size() == 1);
       } else if (on_host && a[0].places.size() == 1) {
         const Trace* copied = s().read(paths_, paths_.extend(a[0].places[0], Step::element, kAny)).taint;
         for (const PathId p : object)
-          write_memory(paths_.extend(p, Step::element, 0), copied, object.size() == 1);
+          cells_.write_memory(paths_.extend(p, Step::element, 0), copied, object.size() == 1);
       }
       v.targets = target_sets_.intern(object);
       return v;
@@ -259,7 +260,7 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
       // A dimension that a tensor of the device picks is read from it.
       if (callee == "operator[]" && !a.empty() && is_tensor(value_type(a[0].node))) {
         bool known = !a[0].places.empty();
-        for (const PathId p : a[0].places) known = known && memory_of(p) == Memory::host_tensor;
+        for (const PathId p : a[0].places) known = known && cells_.memory_of(p) == Memory::host_tensor;
         wait_for_values(a[0].places, known ? Memory::host_tensor : Memory::unknown);
       }
       if (result && result->shape == Shape::reference) {  // in place

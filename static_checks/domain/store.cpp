@@ -1,14 +1,14 @@
 // What places hold: loading, storing, copying whole objects, and whose memory it is.
-#include <algorithm>
+#include "static_checks/domain/store.h"
 
-#include "static_checks/interpret/interpreter.h"
+#include "static_checks/ir/text_of.h"
 
 namespace capgate::lint {
 
-Value Interpreter::join_values(const Value& a, const Value& b) {
+Value Store::join_values(const Value& a, const Value& b) {
   Value v = a;
   if (!v.taint) v.taint = b.taint;
-  v.targets = target_sets_.join(a.targets, b.targets);
+  v.targets = target_sets.join(a.targets, b.targets);
   if (!v.callable)
     v.callable = b.callable;
   else if (b.callable && b.callable != v.callable)
@@ -19,56 +19,55 @@ Value Interpreter::join_values(const Value& a, const Value& b) {
   return v;
 }
 
-const Trace* Interpreter::taint_of(const Value& value) {
+const Trace* Store::taint_of(const Value& value) {
   if (value.taint) return value.taint;
   if (!value.aggregate) return nullptr;
   for (const auto& [path, cell] : s().cells())
-    if (cell.taint && paths_[path].root == paths_[value.aggregate].root &&
-        paths_.below(path, value.aggregate))
+    if (cell.taint && paths[path].root == paths[value.aggregate].root && paths.below(path, value.aggregate))
       return cell.taint;
-  return s().read(paths_, value.aggregate).taint;
+  return s().read(paths, value.aggregate).taint;
 }
 
-const Trace* Interpreter::content_of(const Value& value) {
-  for (const PathId p : target_sets_[value.targets]) {
-    const PathId any = paths_.indexed(p, kAny);
-    if (const Trace* t = s().read(paths_, any).taint) return t;
-    const PathId base = paths_[p].parent ? paths_[p].parent : p;
+const Trace* Store::content_of(const Value& value) {
+  for (const PathId p : target_sets[value.targets]) {
+    const PathId any = paths.indexed(p, kAny);
+    if (const Trace* t = s().read(paths, any).taint) return t;
+    const PathId base = paths[p].parent ? paths[p].parent : p;
     for (const auto& [path, cell] : s().cells())
-      if (cell.taint && paths_[path].root == paths_[p].root && path != base && paths_.below(path, base))
+      if (cell.taint && paths[path].root == paths[p].root && path != base && paths.below(path, base))
         return cell.taint;
   }
   return nullptr;
 }
 
-const Trace* Interpreter::taint_of_any(PathId place) {
-  if (!paths_[place].summary) return nullptr;
-  for (PathId at = place; at; at = paths_[at].parent) {
-    const Step step = paths_[at].step;
-    if ((step != Step::element && step != Step::deref) || paths_[at].key != kAny || !paths_[at].parent)
+const Trace* Store::taint_of_any(PathId place) {
+  if (!paths[place].summary) return nullptr;
+  for (PathId at = place; at; at = paths[at].parent) {
+    const Step step = paths[at].step;
+    if ((step != Step::element && step != Step::deref) || paths[at].key != kAny || !paths[at].parent)
       continue;
-    const std::vector<PathId> known = paths_[paths_[at].parent].indexed;
+    const std::vector<PathId> known = paths[paths[at].parent].indexed;
     for (const PathId one : known) {
-      if (paths_[one].step != step) continue;
-      const Cell* cell = s().find(paths_.rebase(place, at, one));
+      if (paths[one].step != step) continue;
+      const Cell* cell = s().find(paths.rebase(place, at, one));
       if (cell && cell->taint) return cell->taint;
     }
   }
   return nullptr;
 }
 
-Memory Interpreter::memory_of(PathId path) {
-  if (paths_[path].swallowed_pointer) return Memory::unknown;
-  for (PathId at = path; at; at = paths_[at].parent) {
+Memory Store::memory_of(PathId path) {
+  if (paths[path].swallowed_pointer) return Memory::unknown;
+  for (PathId at = path; at; at = paths[at].parent) {
     if (const Cell* cell = s().find(at); cell && cell->memory != Memory::unknown) return cell->memory;
-    if (paths_[at].step == Step::element || paths_[at].step == Step::deref) {
-      const PathId any = paths_.extend(paths_[at].parent, paths_[at].step, kAny);
+    if (paths[at].step == Step::element || paths[at].step == Step::deref) {
+      const PathId any = paths.extend(paths[at].parent, paths[at].step, kAny);
       if (const Cell* cell = s().find(any); cell && cell->memory != Memory::unknown) return cell->memory;
     }
     // What a pointer points to has nothing to do with where the pointer lies.
-    if (paths_[at].step == Step::deref) return Memory::unknown;
+    if (paths[at].step == Step::deref) return Memory::unknown;
   }
-  const Paths::Info& root = paths_[paths_[path].root];
+  const Paths::Info& root = paths[paths[path].root];
   if (root.step == Step::variable) {
     const Variable& v = program_.variables[root.key - 1];
     if (v.on_device) return Memory::device;
@@ -80,22 +79,22 @@ Memory Interpreter::memory_of(PathId path) {
   return Memory::unknown;
 }
 
-void Interpreter::set_memory(PathId path, Memory memory) {
-  if (paths_[path].step == Step::element || paths_[path].step == Step::deref)
-    path = paths_.extend(paths_[path].parent, paths_[path].step, kAny);
+void Store::set_memory(PathId path, Memory memory) {
+  if (paths[path].step == Step::element || paths[path].step == Step::deref)
+    path = paths.extend(paths[path].parent, paths[path].step, kAny);
   if (memory_of(path) != memory) {
-    Cell c = s().read(paths_, path);
+    Cell c = s().read(paths, path);
     c.memory = memory;
     s().at(path) = c;
   }
 }
 
-Value Interpreter::load(const std::vector<PathId>& at, const Type* type) {
+Value Store::load(const std::vector<PathId>& at, const Type* type) {
   Value v;
   bool first = true;
   const bool pointer = type && type->shape == Shape::pointer;
   for (const PathId p : at) {
-    const Cell c = s().read(paths_, p);
+    const Cell c = s().read(paths, p);
     Value one;
     one.taint = c.taint ? c.taint : taint_of_any(p);
     one.targets = c.targets;
@@ -104,7 +103,7 @@ Value Interpreter::load(const std::vector<PathId>& at, const Type* type) {
     one.constant = c.constant;
     one.tag = c.tag;
     if (pointer && !c.targets && !c.callable && !c.has_constant)
-      one.targets = target_sets_.one(paths_.extend(p, Step::deref, 0));
+      one.targets = target_sets.one(paths.extend(p, Step::deref, 0));
     if (is_record(type)) one.aggregate = p;
     v = first ? one : join_values(v, one);
     first = false;
@@ -113,10 +112,10 @@ Value Interpreter::load(const std::vector<PathId>& at, const Type* type) {
   return v;
 }
 
-void Interpreter::store_scalar(PathId place, const Value& value, bool strong, const Type* type) {
-  if (paths_[place].summary) strong = false;
+void Store::store_scalar(PathId place, const Value& value, bool strong, const Type* type) {
+  if (paths[place].summary) strong = false;
   Cell old;
-  if (!strong) old = s().read(paths_, place);
+  if (!strong) old = s().read(paths, place);
   if (const Cell* existing = s().find(place)) {
     old.memory = existing->memory;
   }
@@ -132,7 +131,7 @@ void Interpreter::store_scalar(PathId place, const Value& value, bool strong, co
   if (!strong) {
     if (!c.taint) c.taint = old.taint;
     c.deep = old.deep;
-    c.targets = target_sets_.join(c.targets, old.targets);
+    c.targets = target_sets.join(c.targets, old.targets);
     if (!c.callable) c.callable = old.callable;
     c.has_constant = false;
     c.tag = Tag::none;
@@ -140,47 +139,47 @@ void Interpreter::store_scalar(PathId place, const Value& value, bool strong, co
   }
   s().at(place) = c;
   // A write through an unknown index may hit any of the known ones.
-  const Step step = paths_[place].step;
-  if ((step == Step::element || step == Step::deref) && paths_[place].key == kAny && paths_[place].parent) {
-    const std::vector<PathId> siblings = paths_[paths_[place].parent].indexed;
+  const Step step = paths[place].step;
+  if ((step == Step::element || step == Step::deref) && paths[place].key == kAny && paths[place].parent) {
+    const std::vector<PathId> siblings = paths[paths[place].parent].indexed;
     for (const PathId sibling : siblings)
-      if (paths_[sibling].step == step)
+      if (paths[sibling].step == step)
         if (const Cell* known = s().find(sibling)) {
           Cell both = *known;
           if (!both.taint) both.taint = c.taint;
-          both.targets = target_sets_.join(both.targets, c.targets);
+          both.targets = target_sets.join(both.targets, c.targets);
           both.has_constant = false;
           s().at(sibling) = both;
         }
   }
 }
 
-void Interpreter::copy_tree(PathId from, PathId to, bool keep_old) {
+void Store::copy_tree(PathId from, PathId to, bool keep_old) {
   if (from == to || !from || !to) return;
   std::vector<std::pair<PathId, Cell>> moved;
-  const PathId root = paths_[from].root;
+  const PathId root = paths[from].root;
   for (const auto& [path, cell] : s().cells())
-    if (paths_[path].root == root && paths_.below(path, from)) moved.emplace_back(path, cell);
-  Cell top = s().read(paths_, from);
-  if (!keep_old) s().erase_below(paths_, to, true);
+    if (paths[path].root == root && paths.below(path, from)) moved.emplace_back(path, cell);
+  Cell top = s().read(paths, from);
+  if (!keep_old) s().erase_below(paths, to, true);
   if (top.memory != Memory::host_tensor) top.memory = Memory::unknown;
   if (keep_old) {
-    const Cell old = s().read(paths_, to);
+    const Cell old = s().read(paths, to);
     if (!top.taint) {
       top.taint = old.taint;
       top.deep = old.deep;
     }
-    top.targets = target_sets_.join(top.targets, old.targets);
+    top.targets = target_sets.join(top.targets, old.targets);
   }
   s().at(to) = top;
   for (auto& [path, cell] : moved) {
     if (path == from) continue;
-    const PathId there = paths_.rebase(path, from, to);
+    const PathId there = paths.rebase(path, from, to);
     if (there == to) continue;
     if (keep_old) {
-      const Cell old = s().read(paths_, there);
+      const Cell old = s().read(paths, there);
       if (!cell.taint) cell.taint = old.taint;
-      cell.targets = target_sets_.join(cell.targets, old.targets);
+      cell.targets = target_sets.join(cell.targets, old.targets);
       cell.has_constant = false;
     }
     if (cell.memory == Memory::stack) cell.memory = Memory::unknown;
@@ -188,31 +187,31 @@ void Interpreter::copy_tree(PathId from, PathId to, bool keep_old) {
   }
 }
 
-void Interpreter::store(const std::vector<PathId>& at, const Value& given, const Node* node,
-                        const Type* type) {
+void Store::store(const std::vector<PathId>& at, const Value& given, const Node* node, const Type* type) {
   Value value = given;
   if (type && type->status) value.taint = nullptr;
   if (value.taint && node) {
     const Node* target = node->op == Op::declare || node->kids.empty() ? nullptr : node->kids[0];
-    std::string name = node->op == Op::declare && node->variable ? node->variable->name : text_of(target);
-    if (!name.empty()) value.taint = traces_.step(value.taint, node, "'" + name + "' takes the value");
+    std::string name =
+        node->op == Op::declare && node->variable ? node->variable->name : text_of(program_, target);
+    if (!name.empty()) value.taint = traces.step(value.taint, node, "'" + name + "' takes the value");
   }
   const bool strong = at.size() == 1;
   for (const PathId p : at) {
     if (value.aggregate && is_record(type)) {
-      copy_tree(value.aggregate, p, !strong || paths_[p].summary);
+      copy_tree(value.aggregate, p, !strong || paths[p].summary);
     } else {
-      if (is_record(type) && strong && !paths_[p].summary) s().erase_below(paths_, p, false);
+      if (is_record(type) && strong && !paths[p].summary) s().erase_below(paths, p, false);
       store_scalar(p, value, strong, type);
       if (is_record(type) && value.taint) s().at(p).deep = true;
     }
   }
 }
 
-std::vector<PathId> Interpreter::place_or_temporary(const Node* n, const Value& value) {
+std::vector<PathId> Store::place_or_temporary(const Node* n, const Value& value) {
   if (value.aggregate) return {value.aggregate};
   const PathId p = temporary(n);
-  s().erase_below(paths_, p, true);
+  s().erase_below(paths, p, true);
   Cell& c = s().at(p);
   c.taint = value.taint;
   c.targets = value.targets;

@@ -1,0 +1,45 @@
+#include "static_checks/ir/text_of.h"
+
+namespace capgate::lint {
+
+std::string text_of(const Program& program, const Node* n) {
+  n = bare(n);
+  if (!n) return "";
+  switch (n->op) {
+    case Op::variable:
+      return n->variable->name;
+    case Op::field: {
+      const Node* object = bare(n->kids[0]);
+      if (object->op == Op::deref) {
+        const Node* pointer = bare(object->kids[0]);
+        if (pointer->op == Op::this_pointer) return program.text(n->name);
+        return text_of(program, pointer) + "->" + program.text(n->name);
+      }
+      return text_of(program, object) + "." + program.text(n->name);
+    }
+    case Op::index:
+      return text_of(program, n->kids[0]) + "[]";
+    case Op::deref:
+      return "*" + text_of(program, n->kids[0]);
+    case Op::address:
+      return "&" + text_of(program, n->kids[0]);
+    case Op::this_pointer:
+      return "this";
+    case Op::binary:
+      return text_of(program, n->kids[0]);
+    case Op::construct:
+      return n->record ? n->record->name : "";
+    case Op::call:
+      if (n->function && n->has_object && n->function->is_conversion) return text_of(program, n->kids[0]);
+      if (n->function && n->has_object) {
+        const std::string object = text_of(program, n->kids[0]);
+        if (n->function->spelled == "operator[]") return object + "[]";
+        return (object.empty() ? "" : object + ".") + n->function->spelled + "()";
+      }
+      return n->function ? n->function->spelled + "()" : "";
+    default:
+      return "";
+  }
+}
+
+}  // namespace capgate::lint

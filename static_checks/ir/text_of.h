@@ -1,0 +1,13 @@
+// An expression as a person would name it in a message.
+#pragma once
+
+#include <string>
+
+#include "static_checks/ir/program.h"
+
+namespace capgate::lint {
+
+// "config->stream", "w[]"; empty for what has no short name.
+std::string text_of(const Program& program, const Node* n);
+
+}  // namespace capgate::lint
