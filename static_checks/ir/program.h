@@ -58,7 +58,8 @@ struct Record {
   Function* destructor = nullptr;            // with a body, the user's
   Function* destructor_elsewhere = nullptr;  // the user's, with its body in another unit
   Function* default_constructor = nullptr;
-  Record* held = nullptr;  // what a smart pointer or an optional owns, when it is of a class
+  Record* held = nullptr;         // what a smart pointer or an optional owns, when it is of a class
+  std::vector<Record*> contents;  // of a library's container: the user's classes whose objects die with it
   bool is_union = false;
 };
 
@@ -118,8 +119,9 @@ enum class Op : uint8_t {
 // conditional [cond, yes, no]; call [object or none if `has_object`, args…]; launch [grid, block, shared,
 // stream, args…]; construct [args…]; make [init or none, size or none]; when [init…, cond, yes, no] with
 // `split` = number of leading init children and null for a missing else; loop_while [decls…, cond, body] with
-// the same `split`; loop_do [body, cond]; loop_for [init, cond, step, body]; loop_range [range, body] with
-// `variable` (initialised from an element); choose [init…, cond, body]; declare [init or none];
+// the same `split`; loop_do [body, cond]; loop_for [init, cond, step, body]; loop_range [range, body, calls…]
+// with `variable` (initialised from an element) and the user's begin(), end() and iterator operators that it
+// calls; choose [init…, cond, body]; declare [init or none];
 // attempt [body, handlers…]; lambda [] with `function`.
 struct Node {
   Op op = Op::other;

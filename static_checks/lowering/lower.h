@@ -23,6 +23,10 @@ class Lowering {
   // Fields, bases, destructor and default constructor.
   void complete(Record& record);
 
+  // What a variable that outlives its function, or a static member, is initialised with; null: it is not in
+  // sight.
+  const Node* initial_of(const Variable& variable);
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

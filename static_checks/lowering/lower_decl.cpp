@@ -206,7 +206,21 @@ void Lowering::Impl::complete(Record& record) {
         return CXVisit_Continue;
       },
       &visit);
-  if (!record.user) return;  // never looked into
+  if (!record.user) {  // never looked into
+    const CXType type = clang_getCursorType(cursor);
+    const bool owns = record.name.starts_with("std::") && !record.held &&
+                      !record.name.ends_with("function") && !record.name.ends_with("allocator") &&
+                      record.name.find("iterator") == std::string::npos;
+    const int arguments = owns ? clang_Type_getNumTemplateArguments(type) : 0;
+    for (int i = 0; i < arguments; ++i) {
+      const CXType argument =
+          clang_getCanonicalType(clang_Type_getTemplateArgumentAsType(type, static_cast<unsigned>(i)));
+      if (argument.kind != CXType_Record) continue;
+      Record* content = type_of(argument)->record;
+      if (content && content != &record && content->user) record.contents.push_back(content);
+    }
+    return;
+  }
   CXCursor members = cursor;
   Cursors kids = children_of(cursor);
   if (kids.empty() ||
@@ -269,6 +283,7 @@ Variable* Lowering::Impl::variable_of(CXCursor given) {
       v.scope = Variable::Scope::global;
     else if (is_static || clang_getCursorTLSKind(cursor) != CXTLS_None)
       v.scope = Variable::Scope::static_local;
+    if (v.scope != Variable::Scope::local) variable_cursors_[&v] = given;
     if (!in_function || is_static)
       for (const CXCursor& kid : children_of(cursor)) {
         if (kid.kind == CXCursor_CUDADeviceAttr || kid.kind == CXCursor_CUDAConstantAttr) v.on_device = true;
@@ -293,6 +308,22 @@ Variable* Lowering::Impl::variable_of(CXCursor given) {
     }
   }
   return &v;
+}
+
+const Node* Lowering::Impl::initial_of(const Variable& variable) {
+  const auto [it, fresh] = initials_.try_emplace(&variable, nullptr);
+  const auto known = variable_cursors_.find(&variable);
+  if (!fresh || known == variable_cursors_.end()) return it->second;
+  CXCursor definition = clang_getCursorDefinition(known->second);
+  if (clang_Cursor_isNull(definition)) definition = known->second;
+  const CXCursor initial = clang_Cursor_getVarDeclInitializer(definition);
+  if (clang_Cursor_isNull(initial)) return nullptr;
+  Scope outside;
+  Scope* const before = scope_;
+  scope_ = &outside;
+  const Node* made = expr(initial);
+  scope_ = before;
+  return initials_[&variable] = made;
 }
 
 Variable* Lowering::Impl::self_of(CXCursor method) {
@@ -630,6 +661,10 @@ void Lowering::collect() {
 void Lowering::lower(Function& function) {
   impl_->lower(function);
 }
+const Node* Lowering::initial_of(const Variable& variable) {
+  return impl_->initial_of(variable);
+}
+
 void Lowering::complete(Record& record) {
   impl_->complete(record);
 }

@@ -24,6 +24,7 @@ class Lowering::Impl {
   void collect();
   void lower(Function& function);
   void complete(Record& record);
+  const Node* initial_of(const Variable& variable);
   std::string_view text_of(uint32_t id) const;
 
  private:
@@ -91,6 +92,8 @@ class Lowering::Impl {
   std::unordered_map<const void*, Record*> records_;
   std::unordered_map<const void*, Variable*> variables_;
   std::unordered_map<const void*, Function*> functions_;
+  std::unordered_map<const Variable*, CXCursor> variable_cursors_;  // of those that outlive their function
+  std::unordered_map<const Variable*, const Node*> initials_;
   std::unordered_map<Function*, CXCursor> cursors_;
   std::unordered_map<Function*, CXCursor>
       undefaulted_;  // default arguments not read yet, by what referred to them
