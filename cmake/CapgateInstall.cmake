@@ -10,6 +10,8 @@ if(TARGET capgate_preload)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/detector/include/capgate/capgate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capgate)
 install(FILES ${PROJECT_SOURCE_DIR}/detector/python/capgate_marks.py DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/python)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/ci/judge DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/ci/github ${PROJECT_SOURCE_DIR}/ci/gitlab DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/rules DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/docs FILES_MATCHING PATTERN "*.md")
 
 set(CAPGATE_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/capgate)

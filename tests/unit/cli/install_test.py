@@ -27,6 +27,8 @@ class Install(unittest.TestCase):
             "include/capgate/capgate.h",
             "share/capgate/python/capgate_marks.py",
             "share/capgate/docs/rules/host-sync.md",
+            "share/capgate/ci/judge",
+            "share/capgate/ci/github/action.yml",
         ):
             with self.subTest(path=path):
                 self.assertTrue((self.prefix / path).is_file())
