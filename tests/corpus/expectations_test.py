@@ -2,7 +2,6 @@
 """The tool that holds reports against sources: it has to see each kind of difference, and every source has to parse."""
 
 import copy
-import re
 import sys
 import tempfile
 import tomllib
