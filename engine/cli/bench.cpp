@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   ModelSource source;
-  std::string gate, mode;
+  std::vector<std::string> gates;
+  std::string mode;
   int tokens = 64, context = 16, rows = 1;
   bool overlap = true;
 };
@@ -58,8 +58,8 @@ Result<double> read_bandwidth(cudaStream_t stream) {
 }
 
 // Seconds a step of the decode loop, with its reading of tokens, after `context` tokens; best of three.
-Result<double> step_time(cuda::Engine& engine, const cuda::StepGraphs* graphs, const Options& options) {
-  auto loop = cuda::DecodeLoop::create(engine, graphs);
+Result<double> step_time(cuda::Engine& engine, const cuda::CapturedStep* captured, const Options& options) {
+  auto loop = cuda::DecodeLoop::create(engine, captured);
   if (!loop) return Error{loop.error()};
   std::vector<cuda::Request> requests(static_cast<std::size_t>(options.rows));
   for (int row = 0; row < options.rows; ++row) {
@@ -82,17 +82,44 @@ Result<double> step_time(cuda::Engine& engine, const cuda::StepGraphs* graphs, c
   return best;
 }
 
-// Seconds that the host spends in one launch of the graph; the least of some.
-double launch_time(cuda::Engine& engine, const cuda::StepGraphs& graphs, int bucket) {
+// Seconds that the host spends in putting one step on the stream; the least of some.
+double launch_time(cuda::Engine& engine, const cuda::CapturedStep& captured, int bucket) {
   double best = 1e30;
   for (int i = 0; i < 20; ++i) {
     cudaStreamSynchronize(engine.stream());
     const auto start = Clock::now();
-    graphs.launch(bucket);
+    captured.launch(bucket);
     best = std::min(best, seconds_since(start));
   }
   return best;
 }
+
+bool wants(const Options& options, cuda::Mode mode) {
+  const std::string asked = !options.mode.empty() ? options.mode : options.gates.empty() ? "eager" : "both";
+  if (asked == "all") return true;
+  if (asked == "both") return mode != cuda::Mode::kPiecewise;
+  return mode == cuda::mode_of(asked);
+}
+
+// One of the reports has to open the mode; else what the last of them is refused for.
+Result<void> ask_gates(const Options& options, cuda::Mode mode, const ModelConfig& config) {
+  if (options.gates.empty()) return ask_gate("", mode, config, {options.rows});
+  Result<void> answer;
+  for (const std::string& gate : options.gates) {
+    answer = ask_gate(gate, mode, config, {options.rows});
+    if (answer) break;
+  }
+  return answer;
+}
+
+constexpr cuda::Mode kReplaying[] = {cuda::Mode::kPiecewise, cuda::Mode::kFull};
+
+// A line of the table.
+struct Row {
+  const char* mode;
+  const char* ordering;
+  double seconds;
+};
 
 Result<void> bench(const Options& options) {
   kernels::set_overlap(options.overlap);
@@ -106,11 +133,9 @@ Result<void> bench(const Options& options) {
   if (size.max_positions > model->config.max_positions)
     return Error{fmt::format("{} positions are more than the model's {}", size.max_positions,
                              model->config.max_positions)};
-  const bool full =
-      options.mode == "full" || options.mode == "both" || (options.mode.empty() && !options.gate.empty());
-  const bool eager = options.mode != "full";
-  if (full)
-    if (auto gate = ask_gate(options.gate, "full", model->config, {options.rows}); !gate) return gate;
+  for (const cuda::Mode mode : kReplaying)
+    if (wants(options, mode))
+      if (auto gate = ask_gates(options, mode, model->config); !gate) return gate;
   auto engine = cuda::Engine::create(model->config, model->weights, size);
   if (!engine) return Error{engine.error()};
   auto bandwidth = read_bandwidth((*engine)->stream());
@@ -122,28 +147,41 @@ Result<void> bench(const Options& options) {
       static_cast<double>((*engine)->weight_bytes()) / (1 << 20),
       static_cast<double>((*engine)->state_bytes()) / (1 << 20), bytes / (1 << 20));
   fmt::print("read bandwidth measured: {:.2f} TB/s\n", *bandwidth / 1e12);
-  const auto show = [&](const char* mode, double seconds) {
-    fmt::print("{:6} {:9.3f} ms a token of {} row{}, {:.1f} % of the read bandwidth by weights alone\n", mode,
-               seconds * 1e3, options.rows, options.rows == 1 ? "" : "s", 100 * bytes / seconds / *bandwidth);
+  const auto show = [&](const Row& row) {
+    fmt::print("{:9}{} {:9.3f} ms a token of {} row{}, {:.1f} % of the read bandwidth by weights alone\n",
+               row.mode, row.ordering, row.seconds * 1e3, options.rows, options.rows == 1 ? "" : "s",
+               100 * bytes / row.seconds / *bandwidth);
   };
   double eager_time = 0;
-  if (eager) {
+  if (wants(options, cuda::Mode::kEager)) {
     auto time = step_time(**engine, nullptr, options);
     if (!time) return Error{time.error()};
-    show("eager", eager_time = *time);
+    show({"eager", "", eager_time = *time});
   }
-  if (!full) {
-    if (options.mode.empty()) fmt::print("full   not measured: it needs --gate\n");
-    return {};
+  for (const cuda::Mode mode : kReplaying) {
+    if (!wants(options, mode)) continue;
+    auto captured = cuda::capture_step(**engine, mode, {options.rows});
+    if (!captured) return Error{captured.error()};
+    const auto measure = [&](cuda::Ordering ordering, const char* how) -> Result<void> {
+      (*captured)->order_by(ordering);
+      auto replayed = step_time(**engine, captured->get(), options);
+      if (!replayed) return Error{replayed.error()};
+      show({cuda::name_of(mode), how, *replayed});
+      if (eager_time > 0)
+        fmt::print("{} is {:.2f} times as fast as eager\n", cuda::name_of(mode), eager_time / *replayed);
+      fmt::print("{} graph{}, {} nodes; a step takes the host {:.1f} us to launch\n",
+                 (*captured)->graphs(options.rows), (*captured)->graphs(options.rows) == 1 ? "" : "s",
+                 (*captured)->nodes(options.rows), launch_time(**engine, **captured, options.rows) * 1e6);
+      return {};
+    };
+    if (mode == cuda::Mode::kFull) {
+      if (auto ok = measure(cuda::Ordering::kPerStep, ""); !ok) return ok;
+      continue;
+    }
+    if (auto ok = measure(cuda::Ordering::kPerStep, ", an event a step  "); !ok) return ok;
+    if (auto ok = measure(cuda::Ordering::kPerLayer, ", two events a layer"); !ok) return ok;
   }
-  auto graphs = cuda::StepGraphs::capture(**engine, {options.rows});
-  if (!graphs) return Error{graphs.error()};
-  auto replayed = step_time(**engine, &*graphs, options);
-  if (!replayed) return Error{replayed.error()};
-  show("full", *replayed);
-  if (eager) fmt::print("full is {:.2f} times as fast as eager\n", eager_time / *replayed);
-  fmt::print("{} nodes; a launch takes the host {:.1f} us\n", graphs->nodes(options.rows),
-             launch_time(**engine, *graphs, options.rows) * 1e6);
+  if (options.mode.empty() && options.gates.empty()) fmt::print("full   not measured: it needs --gate\n");
   return {};
 }
 
@@ -151,13 +189,15 @@ Result<void> bench(const Options& options) {
 
 void add_bench(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "Time of a token, eager and (with --gate) as a graph.");
+  CLI::App* command = app.add_subcommand("bench", "Time of a token, eager and (with --gate) from graphs.");
   add_model_source(*command, options->source);
-  command->add_option("--gate", options->gate, "The report that lets this program replay graphs");
+  command->add_option("--gate", options->gates,
+                      "The report that lets this program replay graphs; again for another mode's report");
   command
       ->add_option("--mode", options->mode,
-                   "eager, full or both (default: both with --gate, else eager); full needs --gate")
-      ->check(CLI::IsMember({"eager", "full", "both"}));
+                   "eager, piecewise, full, both (eager and full) or all (default: both with --gate, else "
+                   "eager); piecewise and full need --gate")
+      ->check(CLI::IsMember({"eager", "piecewise", "full", "both", "all"}));
   command->add_flag("--overlap,!--no-overlap", options->overlap,
                     "Whether a kernel is placed while the one before it drains (default: yes)");
   command->add_option("--tokens", options->tokens, "New tokens (default 64)")->check(CLI::Range(2, 1 << 20));

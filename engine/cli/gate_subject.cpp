@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "engine/config/canonical_config.h"
-#include "engine/cuda/step_graphs.h"
 #include "reports/gate/digests.h"
 #include "reports/gate/gate.h"
 
@@ -37,19 +36,22 @@ void add_machine(capgate::gate::Subject& self) {
 
 }  // namespace
 
-capgate::Result<void> ask_gate(const std::string& report, const std::string& mode, const ModelConfig& config,
+capgate::Result<void> ask_gate(const std::string& report, cuda::Mode mode, const ModelConfig& config,
                                const std::vector<int>& buckets) {
   if (report.empty())
-    return capgate::Error{fmt::format("mode {} needs --gate, a report about this program", mode)};
+    return capgate::Error{
+        fmt::format("mode {} needs --gate, a report about this program", cuda::name_of(mode))};
   capgate::gate::Subject self;
   self.build_id = capgate::gate::self_build_id();
   self.source_digest = capgate::gate::self_source_digest();
   self.code_digest = capgate::gate::self_code_digest();
   self.config_digest = config_digest(config);
-  self.mode = mode;
-  for (const int bucket : buckets) self.buckets.push_back(cuda::bucket_name(bucket));
+  self.mode = cuda::name_of(mode);
+  self.buckets = cuda::capture_names(mode, config, buckets);
   capgate::gate::Demands demands;
-  demands.make_report = "scripts/gate with this build";
+  demands.make_report = mode == cuda::Mode::kFull
+                            ? "scripts/gate with this build"
+                            : fmt::format("scripts/gate --mode {} with this build", cuda::name_of(mode));
   auto answer = capgate::gate::check(report, self, demands);
   if (answer.open()) {
     add_machine(self);
@@ -59,8 +61,8 @@ capgate::Result<void> ask_gate(const std::string& report, const std::string& mod
   return capgate::Error{answer.sentence};
 }
 
-void declare_subject(const std::string& mode, const ModelConfig& config) {
-  capgate_subject("mode", mode.c_str());
+void declare_subject(cuda::Mode mode, const ModelConfig& config) {
+  capgate_subject("mode", cuda::name_of(mode));
   capgate_subject("config_digest", config_digest(config).c_str());
   capgate_subject("source_digest", capgate::gate::self_source_digest().c_str());
   capgate_subject("code_digest", capgate::gate::self_code_digest().c_str());

@@ -82,7 +82,7 @@ capgate::Result<void> generate(GenerateOptions options) {
     return Error{fmt::format("mode {} needs --device cuda", options.mode)};
   // Who gives a report expects graphs.
   if (options.mode == "eager" && !options.gate.empty())
-    return Error{"--gate is for --mode full; the mode is eager"};
+    return Error{"--gate is for a mode that replays graphs, full or piecewise; the mode is eager"};
   std::optional<Tokenizer> tokenizer;
   if (options.prompt.empty()) {
     auto opened = Tokenizer::open(options.model);
@@ -146,9 +146,11 @@ void add_generate(CLI::App& app, int& exit_code) {
 #ifdef DSV4_CUDA
   command
       ->add_option("--mode", options->mode,
-                   "On the CUDA device: eager (default), or full: one graph, behind the gate")
-      ->check(CLI::IsMember({"eager", "full"}));
-  command->add_option("--gate", options->gate, "For full: the report that says pass about this program");
+                   "On the CUDA device: eager (default); or behind the gate full: one graph, or piecewise: "
+                   "graphs with breaks at attention")
+      ->check(CLI::IsMember({"eager", "full", "piecewise"}));
+  command->add_option("--gate", options->gate,
+                      "For full and piecewise: the report that says pass about this program in that mode");
   command
       ->add_option("--on-dirty", options->on_dirty,
                    "When the gate is closed: refuse (default), or eager: decode without graphs")

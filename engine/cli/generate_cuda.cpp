@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <optional>
+#include <memory>
 
 #include "engine/cli/complain.h"
 #include "engine/cli/gate_subject.h"
@@ -14,14 +14,14 @@ using capgate::Error;
 capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenModel& model,
                                     const std::function<void(int token)>& on_token) {
   constexpr int kBucket = 1;
-  bool full = options.mode == "full";
-  if (full) {
-    const auto gate = ask_gate(options.gate, options.mode, model.config, {kBucket});
+  cuda::Mode mode = cuda::mode_of(options.mode);
+  if (mode != cuda::Mode::kEager) {
+    const auto gate = ask_gate(options.gate, mode, model.config, {kBucket});
     if (!gate && options.on_dirty == "refuse") return gate;
     if (!gate) {
       complain("generate", gate.error());
       complain("generate", "decoding without graphs");
-      full = false;
+      mode = cuda::Mode::kEager;
     }
   }
   const int prompt = static_cast<int>(options.prompt.size());
@@ -31,13 +31,13 @@ capgate::Result<void> generate_cuda(const GenerateOptions& options, const OpenMo
   size.prompt_capacity = prompt;
   auto engine = cuda::Engine::create(model.config, model.weights, size);
   if (!engine) return Error{engine.error()};
-  std::optional<cuda::StepGraphs> graphs;
-  if (full) {
-    auto captured = cuda::StepGraphs::capture(**engine, {kBucket});
-    if (!captured) return Error{captured.error()};
-    graphs.emplace(std::move(*captured));
+  std::unique_ptr<cuda::CapturedStep> captured;
+  if (mode != cuda::Mode::kEager) {
+    auto made = cuda::capture_step(**engine, mode, {kBucket});
+    if (!made) return Error{made.error()};
+    captured = std::move(*made);
   }
-  auto loop = cuda::DecodeLoop::create(**engine, graphs ? &*graphs : nullptr);
+  auto loop = cuda::DecodeLoop::create(**engine, captured.get());
   if (!loop) return Error{loop.error()};
   const cuda::Request request{options.prompt, options.max_tokens, options.ignore_eos, options.sampling};
   return (*loop)->run({request}, kBucket, [&](int, int token) { on_token(token); });

@@ -37,13 +37,14 @@ capgate::Result<void> trial(const Options& options) {
   auto model = open_source(options.source, size.rows, size.max_positions, cuda::room_for_weights);
   if (!model) return Error{model.error()};
   const ModelConfig& config = model->config;
-  declare_subject(options.mode, config);
+  const cuda::Mode mode = cuda::mode_of(options.mode);
+  declare_subject(mode, config);
   size.max_positions = std::min(config.max_positions, kPositions);
   size.unmade = model->unmade.get();
   auto engine = cuda::Engine::create(config, model->weights, size);
   if (!engine) return Error{engine.error()};
-  const auto run = [&](const cuda::StepGraphs* graphs, int bucket, int tokens) -> capgate::Result<void> {
-    auto loop = cuda::DecodeLoop::create(**engine, graphs);
+  const auto run = [&](const cuda::CapturedStep* captured, int bucket, int tokens) -> capgate::Result<void> {
+    auto loop = cuda::DecodeLoop::create(**engine, captured);
     if (!loop) return Error{loop.error()};
     std::vector<cuda::Request> requests(static_cast<std::size_t>(bucket));
     for (int row = 0; row < bucket; ++row) {
@@ -57,14 +58,20 @@ capgate::Result<void> trial(const Options& options) {
   // The step itself first, as marked regions; then captured and replayed, bucket by bucket.
   for (const int bucket : options.buckets)
     if (auto ok = run(nullptr, bucket, 8); !ok) return ok;
-  auto graphs = cuda::StepGraphs::capture(**engine, options.buckets);
-  if (!graphs) return Error{graphs.error()};
+  auto captured = cuda::capture_step(**engine, mode, options.buckets);
+  if (!captured) return Error{captured.error()};
   const int tokens = std::max(1, size.max_positions - kPrompt);
-  for (const int bucket : options.buckets)
-    if (auto ok = run(&*graphs, bucket, tokens); !ok) return ok;
+  std::vector<cuda::Ordering> orderings = {cuda::Ordering::kPerStep};
+  if (mode == cuda::Mode::kPiecewise) orderings.push_back(cuda::Ordering::kPerLayer);
+  for (const cuda::Ordering ordering : orderings) {
+    (*captured)->order_by(ordering);
+    for (const int bucket : options.buckets)
+      if (auto ok = run(captured->get(), bucket, tokens); !ok) return ok;
+  }
   fmt::print("{} layers; captured and replayed:", config.num_layers());
   for (const int bucket : options.buckets)
-    fmt::print(" {} ({} nodes)", cuda::bucket_name(bucket), graphs->nodes(bucket));
+    fmt::print(" {} ({} graph{}, {} nodes)", cuda::bucket_name(bucket), (*captured)->graphs(bucket),
+               (*captured)->graphs(bucket) == 1 ? "" : "s", (*captured)->nodes(bucket));
   fmt::print("\n");
   return {};
 }
@@ -76,8 +83,10 @@ void add_trial(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "trial", "Run, capture and replay the decode step of each bucket, to be judged by capgate audit.");
   add_model_source(*command, options->source);
-  command->add_option("--mode", options->mode, "full: the whole step as one graph (default)")
-      ->check(CLI::IsMember({"full"}));
+  command
+      ->add_option("--mode", options->mode,
+                   "full: the whole step as one graph (default); piecewise: graphs with breaks at attention")
+      ->check(CLI::IsMember({"full", "piecewise"}));
   command->add_option("--buckets", options->buckets, "Batch sizes, separated by commas (default: 1)")
       ->delimiter(',')
       ->check(CLI::Range(1, 64));

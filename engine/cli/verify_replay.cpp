@@ -22,6 +22,9 @@ void add_replay_options(CLI::App& command, CLI::App& what, ReplayOptions& option
   command
       .add_option("--gate", options.gate, "With --replay: the report that lets this program replay graphs")
       ->needs(replay);
+  command.add_option("--mode", options.mode, "With --replay: full (default) or piecewise, in both orderings")
+      ->check(CLI::IsMember({"full", "piecewise"}))
+      ->needs(replay);
   command.add_option("--buckets", options.buckets, "With --replay: batch sizes (default: 1,2,4)")
       ->delimiter(',')
       ->check(CLI::Range(1, 64))
@@ -40,15 +43,19 @@ Result<bool> verify_replay(const ReplayOptions& options) {
   if (options.model.empty()) return Error{"--replay needs --model"};
   auto model = open_model(options.model);
   if (!model) return Error{model.error()};
-  if (auto gate = ask_gate(options.gate, "full", model->config, options.buckets); !gate)
+  const cuda::ReplayPlan plan{cuda::mode_of(options.mode), options.buckets, options.rounds, options.tokens};
+  if (auto gate = ask_gate(options.gate, plan.mode, model->config, options.buckets); !gate)
     return Error{gate.error()};
-  auto report =
-      cuda::check_replay(model->config, model->weights, options.buckets, options.rounds, options.tokens);
+  auto report = cuda::check_replay(model->config, model->weights, plan);
   if (!report) return Error{report.error()};
-  for (const cuda::ReplayRound& round : report->rounds)
-    fmt::print("bs={} {}: {} rows, {} tokens{}{}\n", round.bucket, round.ok() ? "equal" : "APART", round.rows,
-               round.tokens, round.tokens_equal ? "" : ", other tokens",
-               round.logits_equal ? "" : ", other logits");
+  for (const cuda::ReplayRound& round : report->rounds) {
+    fmt::print("{} {}{}: {} rows, {} tokens, logits of {} steps{}", cuda::bucket_name(round.bucket),
+               round.ok() ? "equal" : "APART",
+               round.ordering == cuda::Ordering::kPerLayer ? ", ordered by each layer's events" : "",
+               round.rows, round.tokens, round.steps, round.tokens_equal ? "" : "; other tokens");
+    if (round.first_apart >= 0) fmt::print("; other logits first at step {}", round.first_apart);
+    fmt::print("\n");
+  }
   if (!report->memory_flat) fmt::print("APART: device memory was not the same after the first round\n");
   return report->ok();
 }

@@ -14,7 +14,7 @@ namespace dsv4::cli {
 
 struct ReplayOptions {
   bool replay = false;
-  std::string model, gate;
+  std::string model, gate, mode = "full";
   std::vector<int> buckets = {1, 2, 4};
   int rounds = 3, tokens = 48;
 };

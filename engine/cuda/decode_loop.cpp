@@ -12,8 +12,8 @@ namespace dsv4::cuda {
 using capgate::Error;
 using capgate::Result;
 
-Result<std::unique_ptr<DecodeLoop>> DecodeLoop::create(Engine& engine, const StepGraphs* graphs) {
-  std::unique_ptr<DecodeLoop> loop(new DecodeLoop(engine, graphs));
+Result<std::unique_ptr<DecodeLoop>> DecodeLoop::create(Engine& engine, const CapturedStep* captured) {
+  std::unique_ptr<DecodeLoop> loop(new DecodeLoop(engine, captured));
   if (auto ok = loop->make(); !ok) return Error{ok.error()};
   return loop;
 }
@@ -69,17 +69,18 @@ Result<void> DecodeLoop::start(const std::vector<Request>& requests) {
   return done(status, "starting the rows");
 }
 
-cudaError_t DecodeLoop::enqueue(int bucket, int slot) {
+cudaError_t DecodeLoop::enqueue(int bucket, int number) {
   const Step& step = engine_.step();
   cudaError_t status;
-  if (graphs_ != nullptr) {
-    status = graphs_->launch(bucket);
+  if (captured_ != nullptr) {
+    status = captured_->launch(bucket);
   } else {
     const capgate::region region("decode");
     status = enqueue_step(step, bucket, engine_.stream());
   }
-  if (status != cudaSuccess) return status;
-  return cudaEventRecord(ready_[slot], engine_.stream());
+  if (status == cudaSuccess) status = cudaEventRecord(ready_[number % kSlots], engine_.stream());
+  if (status == cudaSuccess && after_step_) status = after_step_(number);
+  return status;
 }
 
 Result<void> DecodeLoop::run(const std::vector<Request>& requests, int bucket,
@@ -114,7 +115,7 @@ Result<void> DecodeLoop::run(const std::vector<Request>& requests, int bucket,
 
   for (int s = 0; s <= steps; ++s) {
     if (s < steps)
-      if (auto ok = done(enqueue(bucket, s % kSlots), fmt::format("step {}", s)); !ok) return ok;
+      if (auto ok = done(enqueue(bucket, s), fmt::format("step {}", s)); !ok) return ok;
     if (s == 0) continue;
     if (auto ok = done(cudaEventSynchronize(ready_[(s - 1) % kSlots]), fmt::format("step {}", s - 1)); !ok)
       return ok;

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "engine/cuda/captured_step.h"
 #include "engine/cuda/engine.h"
-#include "engine/cuda/step_graphs.h"
 #include "engine/model/sampling.h"
 
 namespace dsv4::cuda {
@@ -22,8 +22,8 @@ struct Request {
 
 class DecodeLoop {
  public:
-  // `graphs`: replay these; null: run the step itself each time. Both must outlive the loop.
-  static capgate::Result<std::unique_ptr<DecodeLoop>> create(Engine& engine, const StepGraphs* graphs);
+  // `captured`: replay it; null: run the step itself each time. Both must outlive the loop.
+  static capgate::Result<std::unique_ptr<DecodeLoop>> create(Engine& engine, const CapturedStep* captured);
   ~DecodeLoop();
   DecodeLoop(const DecodeLoop&) = delete;
   DecodeLoop& operator=(const DecodeLoop&) = delete;
@@ -33,16 +33,20 @@ class DecodeLoop {
   capgate::Result<void> run(const std::vector<Request>& requests, int bucket,
                             const std::function<void(int, int)>& on_token);
 
+  // What is put on the engine's stream behind each step from now on, for a look at what the step left.
+  void watch(std::function<cudaError_t(int step)> after_step) { after_step_ = std::move(after_step); }
+
  private:
   static constexpr int kSlots = Step::kRingSlots;
 
-  explicit DecodeLoop(Engine& engine, const StepGraphs* graphs) : engine_(engine), graphs_(graphs) {}
+  DecodeLoop(Engine& engine, const CapturedStep* captured) : engine_(engine), captured_(captured) {}
   capgate::Result<void> make();
   capgate::Result<void> start(const std::vector<Request>& requests);
-  cudaError_t enqueue(int bucket, int slot);
+  cudaError_t enqueue(int bucket, int step);
 
   Engine& engine_;
-  const StepGraphs* graphs_;
+  const CapturedStep* captured_;
+  std::function<cudaError_t(int)> after_step_;
   cudaEvent_t ready_[kSlots] = {};
 };
 

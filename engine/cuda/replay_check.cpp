@@ -7,7 +7,6 @@
 
 #include "engine/cuda/decode_loop.h"
 #include "engine/cuda/status.h"
-#include "engine/cuda/step_graphs.h"
 #include "engine/weights/generator.h"
 
 namespace dsv4::cuda {
@@ -18,7 +17,6 @@ using capgate::Result;
 namespace {
 
 constexpr int kMostPrompt = 40;
-using Tokens = std::vector<std::vector<int>>;
 
 std::vector<Request> requests_of(const ModelConfig& config, int rows, int tokens, std::uint64_t seed) {
   const std::uint64_t key = tensor_key(seed, "replay");
@@ -37,26 +35,43 @@ std::vector<Request> requests_of(const ModelConfig& config, int rows, int tokens
   return requests;
 }
 
-Result<Tokens> decode(Engine& engine, const StepGraphs* graphs, const std::vector<Request>& requests,
-                      int bucket) {
-  if (auto ok = engine.poison(); !ok) return Error{ok.error()};
-  auto loop = DecodeLoop::create(engine, graphs);
-  if (!loop) return Error{loop.error()};
-  Tokens tokens(requests.size());
-  auto ok = (*loop)->run(requests, bucket,
-                         [&](int row, int token) { tokens[static_cast<std::size_t>(row)].push_back(token); });
-  if (!ok) return Error{ok.error()};
-  return tokens;
-}
+// One engine's side of a round.
+struct Side {
+  std::vector<std::vector<int>> tokens;
+  int steps = 0;
+  std::vector<float> logits;  // [steps, rows, vocab]
+};
 
-// Of the last step, the rows of the requests.
-Result<std::vector<float>> last_logits(Engine& engine, std::size_t rows) {
-  std::vector<float> logits(rows * static_cast<std::size_t>(engine.step().config.vocab_size));
-  cudaError_t status = cudaMemcpyAsync(logits.data(), engine.step().a.logits, logits.size() * sizeof(float),
+Result<Side> decode(Engine& engine, const CapturedStep* captured, const std::vector<Request>& requests,
+                    int bucket) {
+  const auto vocab = static_cast<std::size_t>(engine.step().config.vocab_size);
+  const std::size_t values = requests.size() * vocab;
+  Side side;
+  std::size_t most = 0;
+  for (const Request& request : requests)
+    most = std::max(most, request.prompt.size() + static_cast<std::size_t>(request.max_tokens));
+  DeviceMemory memory;
+  float* const kept = memory.take<float>(static_cast<std::int64_t>(most * values));
+  if (auto ok = memory.state(); !ok) return Error{ok.error()};
+  if (auto ok = engine.poison(); !ok) return Error{ok.error()};
+  auto loop = DecodeLoop::create(engine, captured);
+  if (!loop) return Error{loop.error()};
+  (*loop)->watch([&](int step) {
+    side.steps = step + 1;
+    return cudaMemcpyAsync(kept + static_cast<std::size_t>(step) * values, engine.step().a.logits,
+                           values * sizeof(float), cudaMemcpyDeviceToDevice, engine.stream());
+  });
+  side.tokens.resize(requests.size());
+  auto ok = (*loop)->run(requests, bucket, [&](int row, int token) {
+    side.tokens[static_cast<std::size_t>(row)].push_back(token);
+  });
+  if (!ok) return Error{ok.error()};
+  side.logits.resize(static_cast<std::size_t>(side.steps) * values);
+  cudaError_t status = cudaMemcpyAsync(side.logits.data(), kept, side.logits.size() * sizeof(float),
                                        cudaMemcpyDeviceToHost, engine.stream());
   if (status == cudaSuccess) status = cudaStreamSynchronize(engine.stream());
-  if (auto ok = done(status, "reading the logits"); !ok) return Error{ok.error()};
-  return logits;
+  if (auto read = done(status, "reading the logits"); !read) return Error{read.error()};
+  return side;
 }
 
 Result<std::size_t> free_memory() {
@@ -65,24 +80,30 @@ Result<std::size_t> free_memory() {
   return free;
 }
 
-Result<ReplayRound> round_of(Engine& eager, Engine& full, const StepGraphs& graphs, int bucket, int round,
-                             int tokens) {
-  ReplayRound out;
-  out.bucket = bucket;
-  out.rows = bucket - (bucket > 1 && round % 2 == 1 ? 1 : 0);
-  const auto requests =
-      requests_of(full.step().config, out.rows, tokens,
-                  static_cast<std::uint64_t>(bucket) << 32 | static_cast<std::uint32_t>(round));
-  auto wanted = decode(eager, nullptr, requests, bucket);
+// The first step whose logits differ, or -1; 0 if one side took more steps than the other.
+int first_apart(const Side& a, const Side& b) {
+  if (a.steps != b.steps || a.logits.size() != b.logits.size()) return 0;
+  const std::size_t values = a.steps == 0 ? 0 : a.logits.size() / static_cast<std::size_t>(a.steps);
+  for (int step = 0; step < a.steps; ++step) {
+    const std::size_t at = static_cast<std::size_t>(step) * values;
+    if (std::memcmp(a.logits.data() + at, b.logits.data() + at, values * sizeof(float)) != 0) return step;
+  }
+  return -1;
+}
+
+Result<ReplayRound> round_of(Engine& eager, Engine& replaying, CapturedStep& captured, ReplayRound out,
+                             const std::vector<Request>& requests) {
+  captured.order_by(out.ordering);
+  auto wanted = decode(eager, nullptr, requests, out.bucket);
   if (!wanted) return Error{wanted.error()};
-  auto got = decode(full, &graphs, requests, bucket);
+  auto got = decode(replaying, &captured, requests, out.bucket);
   if (!got) return Error{got.error()};
-  for (const auto& row : *got) out.tokens += static_cast<int>(row.size());
-  out.tokens_equal = *wanted == *got && out.tokens == out.rows * tokens;
-  auto a = last_logits(eager, requests.size()), b = last_logits(full, requests.size());
-  if (!a) return Error{a.error()};
-  if (!b) return Error{b.error()};
-  out.logits_equal = std::memcmp(a->data(), b->data(), a->size() * sizeof(float)) == 0;
+  int promised = 0;
+  for (const Request& request : requests) promised += request.max_tokens;
+  for (const auto& row : got->tokens) out.tokens += static_cast<int>(row.size());
+  out.steps = got->steps;
+  out.tokens_equal = wanted->tokens == got->tokens && out.tokens == promised;
+  out.first_apart = first_apart(*wanted, *got);
   return out;
 }
 
@@ -93,31 +114,43 @@ bool ReplayReport::ok() const {
 }
 
 Result<ReplayReport> check_replay(const ModelConfig& config, const ModelWeights& weights,
-                                  const std::vector<int>& buckets, int rounds, int tokens) {
+                                  const ReplayPlan& plan) {
   EngineOptions size;
-  size.rows = *std::ranges::max_element(buckets);
+  size.rows = *std::ranges::max_element(plan.buckets);
   size.prompt_capacity = kMostPrompt;
-  size.max_positions = kMostPrompt + tokens;
+  size.max_positions = kMostPrompt + plan.tokens;
   if (size.max_positions > config.max_positions)
     return Error{
         fmt::format("{} positions are more than the model's {}", size.max_positions, config.max_positions)};
-  auto eager = Engine::create(config, weights, size), full = Engine::create(config, weights, size);
+  auto eager = Engine::create(config, weights, size), replaying = Engine::create(config, weights, size);
   if (!eager) return Error{eager.error()};
-  if (!full) return Error{full.error()};
-  auto graphs = StepGraphs::capture(**full, buckets);
-  if (!graphs) return Error{graphs.error()};
+  if (!replaying) return Error{replaying.error()};
+  auto captured = capture_step(**replaying, plan.mode, plan.buckets);
+  if (!captured) return Error{captured.error()};
+  std::vector<Ordering> orderings = {Ordering::kPerStep};
+  if (plan.mode == Mode::kPiecewise) orderings.push_back(Ordering::kPerLayer);
   ReplayReport report;
+  report.memory_flat = true;
   std::size_t first = 0;
-  for (int round = 0; round < rounds; ++round) {
-    for (const int bucket : buckets) {
-      auto one = round_of(**eager, **full, *graphs, bucket, round, tokens);
-      if (!one) return Error{one.error()};
-      report.rounds.push_back(*one);
+  for (int round = 0; round < plan.rounds; ++round) {
+    for (const int bucket : plan.buckets) {
+      ReplayRound asked;
+      asked.bucket = bucket;
+      asked.rows = bucket - (bucket > 1 && round % 2 == 1 ? 1 : 0);
+      const auto requests =
+          requests_of(config, asked.rows, plan.tokens,
+                      static_cast<std::uint64_t>(bucket) << 32 | static_cast<std::uint32_t>(round));
+      for (const Ordering ordering : orderings) {
+        asked.ordering = ordering;
+        auto one = round_of(**eager, **replaying, **captured, asked, requests);
+        if (!one) return Error{one.error()};
+        report.rounds.push_back(*one);
+      }
     }
     const auto free = free_memory();
     if (!free) return Error{free.error()};
     if (round == 0) first = *free;
-    report.memory_flat = *free == first;
+    report.memory_flat = report.memory_flat && *free == first;
   }
   return report;
 }

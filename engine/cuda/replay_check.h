@@ -1,28 +1,39 @@
-// Replays of the captured step against eager steps of another engine: the same tokens and the same bits of
-// the last logits, whatever the inputs, and from buffers that hold poison.
+// Replays of the captured step against eager steps of another engine: the same tokens, and the same bits of
+// the logits of every step, whatever the inputs, and from buffers that hold poison.
 #pragma once
 
 #include <vector>
 
-#include "engine/cuda/engine.h"
+#include "engine/cuda/captured_step.h"
 
 namespace dsv4::cuda {
 
 struct ReplayRound {
   int bucket = 0, rows = 0, tokens = 0;
-  bool tokens_equal = false, logits_equal = false;
-  bool ok() const { return tokens_equal && logits_equal; }
+  Ordering ordering = Ordering::kPerStep;
+  bool tokens_equal = false;
+  int steps = 0;
+  int first_apart = -1;  // the first step with other logits
+  bool ok() const { return tokens_equal && first_apart < 0; }
 };
 
 struct ReplayReport {
   std::vector<ReplayRound> rounds;
-  bool memory_flat = false;  // free device memory after the first round and after the last
+  bool memory_flat = false;  // free device memory after the first round and after each later one
   bool ok() const;
 };
 
+struct ReplayPlan {
+  Mode mode = Mode::kFull;  // not eager
+  std::vector<int> buckets = {1, 2, 4};
+  int rounds = 3;
+  int tokens = 48;  // new ones of each row
+};
+
 // Each bucket gets new prompts, samplings and rows at different positions in every round; every second round
-// leaves the last row of a bucket padded. Positions up to the prompts' and `tokens` must fit the model.
+// leaves the last row of a bucket padded. In piecewise mode each round is done in both orderings. Positions
+// up to the prompts' and `tokens` must fit the model.
 capgate::Result<ReplayReport> check_replay(const ModelConfig& config, const ModelWeights& weights,
-                                           const std::vector<int>& buckets, int rounds, int tokens);
+                                           const ReplayPlan& plan);
 
 }  // namespace dsv4::cuda

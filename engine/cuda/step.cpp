@@ -200,4 +200,14 @@ CAPGATE_REGION cudaError_t enqueue_step(const Step& step, int batch, cudaStream_
   return cudaPeekAtLastError();
 }
 
+CAPGATE_REGION cudaError_t enqueue_piece(const Step& step, int batch, int number, cudaStream_t stream) {
+  Enqueue(step, batch, stream, nullptr).piece(number);
+  return cudaPeekAtLastError();
+}
+
+CAPGATE_REGION cudaError_t enqueue_attention(const Step& step, int batch, int layer, cudaStream_t stream) {
+  Enqueue(step, batch, stream, nullptr).attention(layer);
+  return cudaPeekAtLastError();
+}
+
 }  // namespace dsv4::cuda

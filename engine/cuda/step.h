@@ -65,4 +65,9 @@ struct Step {
 // Rows [0, batch). `recording`, where there is one, gets a copy of every component.
 cudaError_t enqueue_step(const Step& step, int batch, cudaStream_t stream, Recording* recording = nullptr);
 
+// The same with breaks at attention. Pieces 0 to num_layers() in order, with the attention of layer l between
+// piece l and piece l + 1, are one step.
+cudaError_t enqueue_piece(const Step& step, int batch, int number, cudaStream_t stream);
+cudaError_t enqueue_attention(const Step& step, int batch, int layer, cudaStream_t stream);
+
 }  // namespace dsv4::cuda

@@ -26,7 +26,7 @@ def main():
     listing.add_argument("--build", required=True, help="build directory with bin/corpus and bin/healthy")
     listing.add_argument("--python", default="python3")
     listing.add_argument("--root", help="where the repository lies on the machine that runs them (default: here)")
-    listing.add_argument("--kind", choices=["cpp", "python", "healthy"])
+    listing.add_argument("--kind", choices=["cpp", "python", "healthy", "engine"])
     showing = commands.add_parser("show")
     judging = commands.add_parser("judge")
     judging.add_argument("report")

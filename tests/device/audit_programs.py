@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Audits the programs of one kind on a GPU and holds each report against what its source expects.
 
-    audit_programs.py --build BUILD KIND [--jobs N]     KIND: cpp, python or healthy
+    audit_programs.py --build BUILD KIND [--jobs N]     KIND: cpp, python, healthy or engine
 
 The work is scripts/gpu_record's, which also keeps the traces. Ends with 77 without a GPU, or when every program of the kind
 lacks something here.
@@ -18,7 +18,7 @@ from pathlib import Path
 from gpu_here import NO_GPU, has_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ("cpp", "python", "healthy")
+KINDS = ("cpp", "python", "healthy", "engine")
 
 
 def main():

@@ -5,6 +5,7 @@ from pathlib import Path
 from .source import BadExpectation, read_options
 
 ROOT = Path(__file__).resolve().parents[3]
+_TINY_LAYERS = 6  # of the engine's tiny shape
 _OPTIONS = {"BUILD", "AUDIT", "ARGS", "ENV", "GPUS", "TIMEOUT", "NEEDS", "VARIANTS"}
 
 
@@ -32,6 +33,20 @@ def _scripts(folder):
     return sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
 
 
+def _trials(build):
+    """The decode engine's own trial, in each mode that captures."""
+    source = ROOT / "engine/cli/trial.cpp"
+    for mode, captures in (("full", ["bs={}"]), ("piecewise", ["bs={} piece %d" % piece for piece in range(_TINY_LAYERS + 1)])):
+        buckets = (1, 2, 4)
+        command = [f"{build}/bin/dsv4", "trial", "--shape", "tiny", "--buckets", ",".join(map(str, buckets)), "--mode", mode]
+        entry = _one(source, "engine", "healthy", command)
+        entry["name"] = f"engine/trial_{mode}.healthy"
+        for bucket in buckets:
+            for capture in captures:
+                entry["audit"] += ["--expect-bucket", capture.format(bucket)]
+        yield entry
+
+
 def programs(build, python="python3", root=None):
     """One entry a program and variant. Paths of C++ programs are under `build`, of scripts under `root`."""
     at = Path(root) if root else ROOT
@@ -47,4 +62,5 @@ def programs(build, python="python3", root=None):
         found.append(_one(source, "healthy", "healthy", [f"{build}/bin/healthy/{source.stem}"]))
     for source in _scripts(ROOT / "tests/healthy/python"):
         found.append(_one(source, "healthy", "healthy", [python, str(at / source.relative_to(ROOT))]))
+    found.extend(_trials(build))
     return found

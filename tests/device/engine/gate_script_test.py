@@ -64,6 +64,15 @@ class GateScript(unittest.TestCase):
         self.assertGreaterEqual(report["coverage"]["files_parsed"], 15)
         self.assertTrue(any("enqueue_step" in region["name"] for region in report["coverage"]["regions"]))
 
+        ready = ("--lint", self.out / "lint.json")
+        for more, expected in (
+            ((), r"--expect-bucket 'bs=1 piece 0' --expect-bucket 'bs=2 piece 0' --out"),
+            (("--model", self.model), " ".join(rf"--expect-bucket 'bs=1 piece {piece}'" for piece in range(7))),
+        ):
+            done = self.gate(*ready, "--mode", "piecewise", "--buckets", "1,2", *more)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, rf"capgate audit {expected}.*-- dsv4 trial --model DIR --buckets 1,2 --mode piecewise\n")
+
         runtime = self.put("runtime.json", audit_report(self.identity))
         done = self.gate("--runtime", runtime)
         self.assertEqual(done.returncode, 0, done.stderr)

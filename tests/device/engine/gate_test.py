@@ -19,7 +19,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from reports import an_error, audit_report, identity, lint_report, run
+from reports import an_error, audit_report, identity, lint_report, pieces, run
 
 ROOT = Path(__file__).resolve().parents[3]
 PAST_THE_GATE = r"looking for a CUDA device|there is no CUDA device|GPU architecture|driver branch|number of GPUs"
@@ -48,10 +48,10 @@ class Gate(unittest.TestCase):
             raise SystemExit(done.stderr)
         return json.loads((cls.folder / "merged.json").read_text(encoding="utf-8"))
 
-    def generate(self, *more, model=None, gate=True):
+    def generate(self, *more, model=None, gate=True, mode="full"):
         return run(
             OPTIONS.dsv4, "generate", "--model", model or self.model, "--prompt-ids", "1,2", "--max-tokens", 1, "--device", "cuda",
-            "--mode", "full", *(["--gate", self.path] if gate else []), *more,
+            "--mode", mode, *(["--gate", self.path] if gate else []), *more,
         )  # fmt: skip
 
     def refused(self, why, **how):
@@ -186,6 +186,26 @@ class Gate(unittest.TestCase):
     def test_other_mode(self):
         self.put_subject(mode="piecewise")
         self.refused("is about mode piecewise, this is full")
+        self.put(lambda report: None)
+        self.refused("is about mode full, this is piecewise; run scripts/gate --mode piecewise", mode="piecewise")
+
+    def put_pieces(self, names):
+        whole = self.merged(audit_report(self.identity, names, mode="piecewise"), lint_report())
+        self.path.write_text(json.dumps(whole), encoding="utf-8")
+
+    def test_piecewise_opens_behind_all_of_its_pieces(self):
+        self.put_pieces(pieces("bs=1") + pieces("bs=2"))
+        done = self.generate(mode="piecewise")
+        if done.returncode:
+            self.assertRegex(done.stderr, PAST_THE_GATE)
+
+    def test_a_piece_that_was_not_captured(self):
+        for missing in pieces("bs=1"):
+            with self.subTest(missing=missing):
+                self.put_pieces([name for name in pieces("bs=1") + pieces("bs=2") if name != missing])
+                self.refused(f'knows no bucket "{missing}"', mode="piecewise")
+        self.put_pieces(["bs=1"])  # one graph of the whole step is no piece
+        self.refused('knows no bucket "bs=1 piece 0"', mode="piecewise")
 
     def test_a_bucket_that_was_not_captured(self):
         self.path.write_text(json.dumps(self.merged(audit_report(self.identity, ("bs=2", "bs=4")), lint_report())), encoding="utf-8")
@@ -207,11 +227,12 @@ class Gate(unittest.TestCase):
         self.refused("does not say of which source digest it speaks")
 
     def test_the_cpu_replays_nothing(self):
-        done = run(
-            OPTIONS.dsv4, "generate", "--model", self.model, "--prompt-ids", 1, "--max-tokens", 1, "--mode", "full", "--gate", self.path
-        )  # fmt: skip
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, "mode full needs --device cuda")
+        for mode in ("full", "piecewise"):
+            done = run(
+                OPTIONS.dsv4, "generate", "--model", self.model, "--prompt-ids", 1, "--max-tokens", 1, "--mode", mode, "--gate", self.path
+            )  # fmt: skip
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, f"mode {mode} needs --device cuda")
 
     def test_a_trial_that_nobody_audits_proves_nothing(self):
         done = run(OPTIONS.dsv4, "trial", "--model", self.model)

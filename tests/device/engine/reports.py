@@ -40,7 +40,12 @@ def _report(component, subject, coverage, captures):
     }  # fmt: skip
 
 
-def audit_report(identity, buckets=("bs=1", "bs=2", "bs=4")):
+def pieces(bucket, layers=6):
+    """The captures of one bucket in piecewise mode; the tiny shape has six layers."""
+    return [f"{bucket} piece {piece}" for piece in range(layers + 1)]
+
+
+def audit_report(identity, buckets=("bs=1", "bs=2", "bs=4"), mode="full"):
     captures = [
         {
             "id": f"1:{number}", "process": "1", "bucket": bucket, "stream": "s1", "device": 0, "mode": "thread-local", "thread": "main",
@@ -48,7 +53,7 @@ def audit_report(identity, buckets=("bs=1", "bs=2", "bs=4")):
         }
         for number, bucket in enumerate(buckets, 1)
     ]  # fmt: skip
-    subject = {**identity, "program": "dsv4", "mode": "full", "buckets": list(buckets), "sm": "90", "devices": 1, "driver_branch": "580"}
+    subject = {**identity, "program": "dsv4", "mode": mode, "buckets": list(buckets), "sm": "90", "devices": 1, "driver_branch": "580"}
     coverage = {
         "kind": "capture", "cupti": "attached", "captures_completed": len(buckets), "replays": 60,
         "processes": [{"pid": 1, "argv0": "dsv4", "attached": True, "events": 8000, "events_dropped": 0}],

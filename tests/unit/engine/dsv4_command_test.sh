@@ -129,11 +129,13 @@ expect 2 "$dsv4" verify
 
 # Shapes whose weights are made on the device.
 if "$dsv4" --help | grep -q "^  bench "; then
-  refused "--gate is for --mode full; the mode is eager" generate --max-tokens 1 --gate "$dir/none.json"
+  refused "--gate is for a mode that replays graphs, full or piecewise; the mode is eager" generate --max-tokens 1 --gate "$dir/none.json"
   refused "the flash shape has 43 layers, not 44" "$dsv4" bench --shape flash --layers 44
   refused '--layers is a number or fit, not "many"' "$dsv4" bench --shape flash --layers many
   refused "more than the model's 4096" "$dsv4" bench --shape tiny --context 4096
   refused "mode full needs --gate" "$dsv4" bench --shape tiny --mode full
+  refused "mode piecewise needs --gate" "$dsv4" bench --shape tiny --mode piecewise
+  refused "mode piecewise needs --device cuda" generate --max-tokens 1 --mode piecewise
   expect 2 "$dsv4" bench
   expect 2 "$dsv4" bench --shape tiny --model "$dir/a"
   expect 2 "$dsv4" bench --model "$dir/a" --layers 2

@@ -2,11 +2,11 @@
 // other.
 #include <numeric>
 
+#include "engine/cuda/captured_step.h"
 #include "engine/cuda/decode_loop.h"
 #include "engine/cuda/engine.h"
 #include "engine/cuda/probed_engine.h"
 #include "engine/cuda/replay_check.h"
-#include "engine/cuda/step_graphs.h"
 #include "engine/reference/model.h"
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_shapes.h"
@@ -49,10 +49,10 @@ class CudaStep : public DeviceTest {
     return r;
   }
   using Tokens = std::vector<std::vector<int>>;
-  static Tokens tokens(cuda::Engine& engine, const cuda::StepGraphs* graphs,
+  static Tokens tokens(cuda::Engine& engine, const cuda::CapturedStep* captured,
                        const std::vector<cuda::Request>& requests, int bucket) {
     Tokens out(requests.size());
-    auto loop = cuda::DecodeLoop::create(engine, graphs);
+    auto loop = cuda::DecodeLoop::create(engine, captured);
     EXPECT_TRUE(loop.ok()) << (loop ? "" : loop.error());
     const auto ok = (*loop)->run(requests, bucket, [&](int row, int token) { out[row].push_back(token); });
     EXPECT_TRUE(ok.ok()) << (ok ? "" : ok.error());
@@ -129,8 +129,8 @@ TEST_F(CudaStep, ReplayEqualsEagerBitForBit) {
     const Generated g = generated(storage);
     constexpr int kRows = 4;
     auto eager = engine(g, kRows, 96), full = engine(g, kRows, 96);
-    auto graphs = cuda::StepGraphs::capture(*full, {1, 2, 4});
-    ASSERT_TRUE(graphs.ok()) << graphs.error();
+    auto captured = cuda::capture_step(*full, cuda::Mode::kFull, {1, 2, 4});
+    ASSERT_TRUE(captured.ok()) << captured.error();
     for (const int bucket : {1, 2, 4, 2}) {  // the same graphs again and again, on changed inputs
       std::vector<cuda::Request> requests;
       for (int row = 0; row < std::max(1, bucket - 1); ++row) {
@@ -139,7 +139,7 @@ TEST_F(CudaStep, ReplayEqualsEagerBitForBit) {
       }
       ASSERT_TRUE(eager->poison().ok());
       ASSERT_TRUE(full->poison().ok());
-      EXPECT_EQ(tokens(*eager, nullptr, requests, bucket), tokens(*full, &*graphs, requests, bucket))
+      EXPECT_EQ(tokens(*eager, nullptr, requests, bucket), tokens(*full, captured->get(), requests, bucket))
           << bucket;
       const auto a = logits(*eager), b = logits(*full);
       EXPECT_EQ(std::memcmp(a.data(), b.data(), sizeof(float) * bucket * g.config.vocab_size), 0) << bucket;
@@ -149,12 +149,46 @@ TEST_F(CudaStep, ReplayEqualsEagerBitForBit) {
 
 TEST_F(CudaStep, CheckingReplaysOnChangedInputsFindsThemEqual) {
   const Generated g = generated(Storage::kCheckpoint);
-  const auto report = cuda::check_replay(g.config, g.weights, {1, 2, 4}, 2, 40);
-  ASSERT_TRUE(report.ok()) << report.error();
-  ASSERT_EQ(report->rounds.size(), 6u);
-  for (const auto& round : report->rounds) EXPECT_TRUE(round.ok()) << round.bucket;
-  EXPECT_EQ(report->rounds.back().rows, 3);  // a padded row beside them
-  EXPECT_TRUE(report->memory_flat);
+  for (const cuda::Mode mode : {cuda::Mode::kFull, cuda::Mode::kPiecewise}) {
+    const auto report = cuda::check_replay(g.config, g.weights, {mode, {1, 2, 4}, 2, 40});
+    ASSERT_TRUE(report.ok()) << report.error();
+    const std::size_t orderings = mode == cuda::Mode::kPiecewise ? 2 : 1;
+    ASSERT_EQ(report->rounds.size(), 6 * orderings);
+    for (const auto& round : report->rounds) {
+      EXPECT_TRUE(round.ok()) << cuda::name_of(mode) << ", bucket " << round.bucket << ", step "
+                              << round.first_apart;
+      EXPECT_GE(round.steps, 40);
+    }
+    EXPECT_EQ(report->rounds.back().rows, 3);  // a padded row beside them
+    EXPECT_EQ(report->rounds.back().ordering == cuda::Ordering::kPerLayer, orderings == 2);
+    EXPECT_TRUE(report->memory_flat);
+  }
+}
+
+// One graph more than layers, the same kernels in all but those of attention; a set for each bucket.
+TEST_F(CudaStep, PiecesAreTheWholeStepWithoutItsAttention) {
+  const Generated g = generated(Storage::kF32);
+  auto whole_engine = engine(g, 2, 64), pieces_engine = engine(g, 2, 64);
+  auto whole = cuda::capture_step(*whole_engine, cuda::Mode::kFull, {1, 2});
+  auto pieces = cuda::capture_step(*pieces_engine, cuda::Mode::kPiecewise, {1, 2});
+  ASSERT_TRUE(whole.ok() && pieces.ok());
+  for (const int bucket : {1, 2}) {
+    cudaGraph_t attention = nullptr;
+    std::size_t kernels = 0;
+    for (int layer = 0; layer < g.config.num_layers(); ++layer) {
+      check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+      check(cuda::enqueue_attention(pieces_engine->step(), bucket, layer, stream_));
+      check(cudaStreamEndCapture(stream_, &attention));
+      std::size_t nodes = 0;
+      check(cudaGraphGetNodes(attention, nullptr, &nodes));
+      check(cudaGraphDestroy(attention));
+      EXPECT_GT(nodes, 0u);
+      kernels += nodes;
+    }
+    EXPECT_EQ((*pieces)->graphs(bucket), static_cast<std::size_t>(g.config.num_layers()) + 1);
+    EXPECT_EQ((*whole)->graphs(bucket), 1u);
+    EXPECT_EQ((*pieces)->nodes(bucket) + kernels, (*whole)->nodes(bucket));
+  }
 }
 
 TEST_F(CudaStep, ARowGivesInCompanyWhatItGivesAlone) {
@@ -173,13 +207,13 @@ TEST_F(CudaStep, ARowGivesInCompanyWhatItGivesAlone) {
 TEST_F(CudaStep, MemoryStaysFlat) {
   const Generated g = generated(Storage::kF32);
   auto e = engine(g, 2, 512);
-  auto graphs = cuda::StepGraphs::capture(*e, {2});
-  ASSERT_TRUE(graphs.ok()) << graphs.error();
+  auto captured = cuda::capture_step(*e, cuda::Mode::kFull, {2});
+  ASSERT_TRUE(captured.ok()) << captured.error();
   const std::vector<cuda::Request> requests = {request(g, 5, 400, 1), request(g, 9, 300, 2)};
-  tokens(*e, &*graphs, requests, 2);
+  tokens(*e, captured->get(), requests, 2);
   std::size_t before = 0, after = 0, total = 0;
   check(cudaMemGetInfo(&before, &total));
-  for (int i = 0; i < 3; ++i) tokens(*e, &*graphs, requests, 2);
+  for (int i = 0; i < 3; ++i) tokens(*e, captured->get(), requests, 2);
   check(cudaMemGetInfo(&after, &total));
   EXPECT_EQ(before, after);
 }
