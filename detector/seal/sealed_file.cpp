@@ -54,9 +54,10 @@ Result<SealedTrace> parse_sealed(std::span<const std::byte> file, const std::str
     return Error{name + ": byte 0: not a sealed trace of capgate"};
   uint32_t version = 0;
   std::memcpy(&version, file.data() + sizeof(kSealMagic), sizeof(version));
-  if (version != kSealVersion)
+  if (version < kOldestSealVersion || version > kSealVersion)
     return Error{name + ": a sealed trace of version " + std::to_string(version) +
-                 "; this capgate reads version " + std::to_string(kSealVersion) +
+                 "; this capgate reads versions " + std::to_string(kOldestSealVersion) + " to " +
+                 std::to_string(kSealVersion) +
                  ": analyze it with the capgate that wrote it"};
   auto sections = unpack(file.subspan(kHeadBytes), name);
   if (!sections) return Error{sections.error()};

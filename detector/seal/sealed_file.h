@@ -15,7 +15,9 @@
 namespace capgate::seal {
 
 inline constexpr char kSealMagic[8] = {'C', 'G', 'S', 'E', 'A', 'L', 'E', 'D'};
-inline constexpr uint32_t kSealVersion = 1;
+// 2: its records are those of a raw trace of version 2.
+inline constexpr uint32_t kSealVersion = 2;
+inline constexpr uint32_t kOldestSealVersion = 1;
 
 // The sections, unpacked. `name` is what an error calls the file.
 std::vector<std::byte> encode_sections(const SealedTrace& trace);

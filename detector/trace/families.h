@@ -24,6 +24,7 @@ enum FamilyTrait : uint16_t {
   kWork = 1 << 9,          // puts work on a stream
   kUnsafe = 1 << 10,       // forbidden to every thread in global mode while a capture in global mode is open
   kQuiet = 1 << 11,        // between a copy and the wait for it, changes nothing of their being one request
+  kEdit = 1 << 12,         // builds or changes a graph node by node: as often as the graph has nodes
 };
 
 struct FamilyRow {

@@ -19,7 +19,10 @@
 namespace capgate::trace {
 
 inline constexpr char kMagic[8] = {'C', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
-inline constexpr uint32_t kVersion = 1;
+// 2: graphs are written when an executable is made of them (graph_contents and what follows it), with the
+// calls that build and change them. Version 1 is read as before.
+inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kOldestVersion = 1;
 inline constexpr uint32_t kChunkMagic = 0x4b484347;  // "GCHK"
 inline constexpr int32_t kPending = INT32_MIN;       // CallRecord::result of a call that has not returned
 inline constexpr int32_t kNoDevice = -1;
@@ -79,6 +82,10 @@ enum class RecordType : uint16_t {
   pointer = 21,      // PointerRecord: registration or mapping state that no call record tells
   exception = 22,    // ExceptionRecord: an exception while the thread had a capture open, or an uncaught one
   notice = 23,       // NoticeRecord: what a framework reports of its own about captures
+  graph_contents = 24,  // GraphContentsRecord: its nodes, edges and links follow
+  graph_link = 25,      // GraphLinkRecord: a node that holds another graph
+  node_clone = 26,      // NodeCloneRecord: a node made as the copy of another
+  exec_node = 27,       // GraphNodeRecord with the executable in place of the graph: new parameters of a node
 };
 
 struct RecordHeader {
@@ -187,7 +194,10 @@ struct CallRecord {
   uint64_t capture_id;  // CUDA's id of the sequence that stream captures to, 0 none
   uint64_t object;      // event, graph, executable graph, module, function, by family
   uint64_t object2;     // second one: source graph, node
-  uint64_t dst, src;    // copies, memsets (dst), frees (dst), maps
+  // Copies, memsets (dst), frees (dst), maps. Of a refused instantiation or update: the node that CUDA
+  // blames, the node that it depends on, and CUDA's reason (cudaGraphInstantiateResult,
+  // cudaGraphExecUpdateResult).
+  uint64_t dst, src;
   uint64_t bytes;
   uint64_t arg;  // copy kind, capture mode, allocation/wait/record/instantiate flags, new thread mode
   uint64_t out;  // filled at exit: pointer, stream, event, graph, executable graph; old mode
@@ -268,6 +278,12 @@ struct CaptureRecord {  // written at the end of a capture, before its nodes
   int32_t result;
 };
 
+// Bits of GraphNodeRecord::param_layout.
+enum ParamLayout : uint32_t {
+  kParamsPlaced = 1,     // param_count × {uint32 offset, uint32 size} stand before the bytes
+  kDeviceUpdatable = 2,  // the device may change the node: what a launch runs is not known
+};
+
 struct GraphNodeRecord {
   RecordHeader h;
   uint64_t graph, node;
@@ -280,13 +296,39 @@ struct GraphNodeRecord {
   int32_t device;
   uint8_t dst_memory, src_memory, dst_place, src_place;
   uint32_t param_count;
-  uint32_t param_layout;  // 1: param_count × {uint32 offset, uint32 size} stand before the bytes
+  uint32_t param_layout;  // ParamLayout; bytes without places come from a launch that gave them as one block
   // layout, uint8_t params[param_bytes], padding
 };
 
 struct GraphEdgeRecord {
   RecordHeader h;
   uint64_t graph, from, to;
+};
+
+// What a graph holds when an executable is made of it or updated from it. Its GraphNodeRecords, edges and
+// links follow with the same graph; those of a CaptureRecord do too. The last ones before the call hold where
+// the call wrote none: nothing had changed.
+struct GraphContentsRecord {
+  RecordHeader h;
+  uint64_t graph;
+  uint64_t call_seq;
+  uint64_t nodes, edges;  // real counts
+  uint32_t truncated;     // nodes left out, or written without parameters
+  uint32_t reserved;
+};
+
+struct GraphLinkRecord {
+  RecordHeader h;
+  uint64_t graph, node;
+  uint64_t child;  // the graph that the node runs
+  uint32_t kind;   // CUgraphNodeType: a child graph or a conditional node
+  uint32_t index;  // of a conditional node's bodies
+};
+
+struct NodeCloneRecord {
+  RecordHeader h;
+  uint64_t graph, node, original;
+  uint64_t call_seq;
 };
 
 struct ThreadRecord {

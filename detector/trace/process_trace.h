@@ -57,6 +57,10 @@ struct ProcessTrace {
   std::vector<OnThread<CaptureRecord>> captures;
   std::vector<OnThread<GraphNodeRecord>> graph_nodes;
   std::vector<OnThread<GraphEdgeRecord>> graph_edges;
+  std::vector<OnThread<GraphContentsRecord>> graph_contents;
+  std::vector<OnThread<GraphLinkRecord>> graph_links;
+  std::vector<OnThread<NodeCloneRecord>> node_clones;
+  std::vector<OnThread<GraphNodeRecord>> exec_nodes;
   std::vector<OnThread<ThreadRecord>> threads;
   std::vector<OnThread<CounterRecord>> counters;
   std::vector<OnThread<PointerRecord>> pointers;

@@ -36,9 +36,10 @@ std::string header_fault(const std::vector<std::byte>& bytes, FileHeader& header
   }
   header = load<FileHeader>(bytes.data());
   offset = offsetof(FileHeader, version);
-  if (header.version != kVersion)
-    return "a raw trace of version " + std::to_string(header.version) + "; this capgate reads version " +
-           std::to_string(kVersion) + ": audit again with one and the same capgate";
+  if (header.version < kOldestVersion || header.version > kVersion)
+    return "a raw trace of version " + std::to_string(header.version) + "; this capgate reads versions " +
+           std::to_string(kOldestVersion) + " to " + std::to_string(kVersion) +
+           ": audit again with one and the same capgate";
   offset = offsetof(FileHeader, header_bytes);
   if (header.header_bytes < sizeof(FileHeader) || header.header_bytes % 8 != 0 ||
       header.header_bytes > kMostChunkBytes)

@@ -95,6 +95,18 @@ class Collector {
       case RecordType::graph_edge:
         add(to_.graph_edges, data, tid, type);
         return;
+      case RecordType::graph_contents:
+        add(to_.graph_contents, data, tid, type);
+        return;
+      case RecordType::graph_link:
+        add(to_.graph_links, data, tid, type);
+        return;
+      case RecordType::node_clone:
+        add(to_.node_clones, data, tid, type);
+        return;
+      case RecordType::exec_node:
+        add(to_.exec_nodes, data, tid, type);
+        return;
       case RecordType::thread:
         add(to_.threads, data, tid, type);
         return;

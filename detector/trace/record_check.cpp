@@ -39,10 +39,12 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       const auto r = load<ModuleRecord>(data);
       return sizeof(r) + uint64_t{r.build_id_bytes} + r.path_bytes;
     }
+    case RecordType::exec_node:
     case RecordType::graph_node: {
       if (!fixed(sizeof(GraphNodeRecord))) return 0;
       const auto r = load<GraphNodeRecord>(data);
-      const uint64_t layout = r.param_layout ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
+      const uint64_t layout =
+          (r.param_layout & kParamsPlaced) ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
       return sizeof(r) + layout + r.param_bytes;
     }
     case RecordType::call:
@@ -63,6 +65,12 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return fixed(sizeof(CaptureRecord));
     case RecordType::graph_edge:
       return fixed(sizeof(GraphEdgeRecord));
+    case RecordType::graph_contents:
+      return fixed(sizeof(GraphContentsRecord));
+    case RecordType::graph_link:
+      return fixed(sizeof(GraphLinkRecord));
+    case RecordType::node_clone:
+      return fixed(sizeof(NodeCloneRecord));
     case RecordType::thread:
       return fixed(sizeof(ThreadRecord));
     case RecordType::counter:

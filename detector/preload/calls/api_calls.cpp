@@ -4,6 +4,7 @@
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/calls/consequences.h"
 #include "detector/preload/calls/families.h"
+#include "detector/preload/calls/graph_calls.h"
 #include "detector/preload/calls/scope.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/calls/window.h"
@@ -115,6 +116,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     record->t_end_ns = has_trait(family, trace::kUntimed) ? record->t_begin_ns : monotonic_ns();
     if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
     if (result == 0) record->out = product;
+    if (result != 0) write_graph_refusal(*record, *frame.shape, call.functionParams);
     if (record->context == 0 && call.context != nullptr) {
       record->context = reinterpret_cast<uint64_t>(call.context);
       record->device = current_device(record->context);
@@ -126,6 +128,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     const uint64_t blocked = frame.t_begin != 0 ? monotonic_ns() - frame.t_begin : 0;
     count_call(thread, domain, cbid, call.functionName, is_copy(family) ? frame.bytes : 0, blocked);
   }
+  note_graph_details(thread, frame, call, result);
   if (at == 1) follow(thread, frame, call, result, product);
   thread.depth = at - 1;
   if (at != 1) return;

@@ -28,6 +28,14 @@ enum class Special : uint8_t {
   drv_memcpy3d,
   drv_memcpy3d_peer,
   drv_launch_config,
+  kernel_node,
+  kernel_node_v1,
+  memset_node,
+  host_node,
+  any_node,
+  instantiate_params,
+  update_result,
+  error_node,
 };
 
 // Offsets are plus one, so that zero means "has none".
@@ -66,8 +74,18 @@ trace::Family family_of_name(uint32_t domain, const char* name);
 // Registers an id that is newer than the table; its calls are recorded without operands.
 void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family);
 
+// The structure that a special shape's parameter block points to; null without one.
+const void* packed_parameters(const CallShape& shape, const void* parameters);
+
 // Reads a call's operands as they were at enter.
 void read_operands(const CallShape& shape, const void* parameters, Operands& out);
+
+// What CUDA says of a refused instantiation or update: the node that it blames, the one that this depends on,
+// and its reason. Zero what it does not say.
+struct GraphRefusal {
+  uint64_t node, from, reason;
+};
+GraphRefusal read_graph_refusal(const CallShape& shape, const void* parameters);
 
 // At exit: the call's product (pointer, stream, event, graph, executable graph, old capture mode).
 uint64_t read_product(const CallShape& shape, const void* parameters);

@@ -69,7 +69,7 @@ uint64_t load(const void* base, uint8_t at, uint8_t width = 8) {
 
 template <class T>
 const T* pack(const CallShape& shape, const void* parameters) {
-  return reinterpret_cast<const T*>(load(parameters, shape.pack));
+  return static_cast<const T*>(packed_parameters(shape, parameters));
 }
 
 uint64_t number(const void* p) {
@@ -108,6 +108,17 @@ void read_packed(const CallShape& shape, const void* parameters, Operands& out) 
       out.arg = cudaMemcpyDefault;
       break;
     }
+    case Special::kernel_node:
+    case Special::kernel_node_v1:
+    case Special::memset_node:
+    case Special::host_node:
+    case Special::any_node:
+    case Special::update_result:
+    case Special::error_node:
+      break;  // read at exit
+    case Special::instantiate_params:
+      if (const auto* p = pack<CUDA_GRAPH_INSTANTIATE_PARAMS>(shape, parameters)) out.arg = p->flags;
+      break;
     case Special::rt_memcpy3d:
       if (const auto* p = pack<cudaMemcpy3DParms>(shape, parameters)) {
         out.dst = p->dstArray != nullptr ? number(p->dstArray) : number(p->dstPtr.ptr);
@@ -204,6 +215,24 @@ void adopt_call(uint32_t domain, uint32_t cbid, trace::Family family) {
   const bool copy = family == trace::Family::memcpy_sync || family == trace::Family::memcpy_async;
   shape.copy_kind = copy ? uint8_t(cudaMemcpyDefault) : 255;
   shape.multiplier = 1;
+}
+
+const void* packed_parameters(const CallShape& shape, const void* parameters) {
+  return parameters != nullptr ? reinterpret_cast<const void*>(load(parameters, shape.pack)) : nullptr;
+}
+
+GraphRefusal read_graph_refusal(const CallShape& shape, const void* parameters) {
+  // The runtime's structures have the same layout.
+  if (shape.special == Special::instantiate_params) {
+    if (const auto* p = pack<CUDA_GRAPH_INSTANTIATE_PARAMS>(shape, parameters))
+      return {number(p->hErrNode_out), 0, uint64_t(p->result_out)};
+  } else if (shape.special == Special::update_result) {
+    if (const auto* p = pack<CUgraphExecUpdateResultInfo>(shape, parameters))
+      return {number(p->errorNode), number(p->errorFromNode), uint64_t(p->result)};
+  } else if (shape.special == Special::error_node) {
+    if (const auto* p = pack<CUgraphNode>(shape, parameters)) return {number(*p), 0, 0};
+  }
+  return {};
 }
 
 void read_operands(const CallShape& shape, const void* parameters, Operands& out) {

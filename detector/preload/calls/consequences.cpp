@@ -4,6 +4,7 @@
 #include "detector/preload/calls/deaths.h"
 #include "detector/preload/calls/exceptions.h"
 #include "detector/preload/calls/families.h"
+#include "detector/preload/calls/graph_calls.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/calls/window.h"
 #include "detector/preload/cuda/captures.h"
@@ -54,6 +55,7 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
     end_capture(thread, frame, call, result, product);
     return;
   }
+  follow_graph_call(thread, frame, call, result);
   if (result != 0) {
     if (result == kNotReady) return;
     OpenCapture dead;

@@ -11,6 +11,13 @@ import sys
 
 # First match wins. The name stands without its cuda/cu prefix.
 FAMILIES = [
+    (r"GraphAdd(?!Dependencies).*", "graph_node_add"),
+    (r"GraphExec\w*Node\w*Set(Params|Event)\w*|GraphNodeSetEnabled", "graph_exec_set"),
+    (
+        r"Graph\w*Node\w*Set(Params|Event|Attribute)\w*|GraphKernelNodeCopyAttributes|Graph(Add|Remove)Dependencies|"
+        r"GraphDestroyNode",
+        "graph_node_set",
+    ),
     (r"StreamSynchronize", "stream_sync"),
     (r"EventSynchronize", "event_sync"),
     (r"(Device|Thread|Ctx)Synchronize", "device_sync"),
@@ -97,6 +104,13 @@ SPECIAL = [
     (r"const cudaLaunchConfig_t \*", "rt_launch_config"),
     (r"const CUlaunchConfig \*", "drv_launch_config"),
     (r"struct cudaPitchedPtr", "rt_memset3d"),
+    (r"const CUDA_KERNEL_NODE_PARAMS \*", "kernel_node"),
+    (r"const CUDA_KERNEL_NODE_PARAMS_v1 \*", "kernel_node_v1"),
+    (r"const CUDA_MEMSET_NODE_PARAMS \*", "memset_node"),
+    (r"const CUDA_HOST_NODE_PARAMS \*", "host_node"),
+    (r"(struct cudaGraphNodeParams|CUgraphNodeParams) \*", "any_node"),
+    (r"cudaGraphInstantiateParams \*|CUDA_GRAPH_INSTANTIATE_PARAMS \*", "instantiate_params"),
+    (r"(cudaGraph|CUgraph)ExecUpdateResultInfo \*", "update_result"),
 ]
 
 
@@ -158,7 +172,7 @@ def roles(name, base, family, fields):
     for kind, field in fields:
         if kind in ("cudaStream_t", "CUstream"):
             put("stream", field)
-        elif kind in ("cudaEvent_t", "CUevent"):
+        elif kind in ("cudaEvent_t", "CUevent") and not family.startswith("graph_"):
             put("object" if "object" not in found else "object2", field)
         for pattern, reader in SPECIAL:
             if re.fullmatch(pattern, kind):
@@ -244,6 +258,16 @@ def roles(name, base, family, fields):
         put("inout", "mode")
     else:
         for kind, field in fields:
+            if family.startswith("graph_node") or family == "graph_exec_set":
+                if kind in ("cudaGraphNode_t", "CUgraphNode") and field in ("node", "hNode", "hDst", "dst"):
+                    put("object2", field)
+                elif field == "childGraph":
+                    put("object2", field)
+                elif kind in ("cudaGraphNode_t *", "CUgraphNode *"):
+                    put("out", field)
+            elif family in ("graph_instantiate", "graph_exec_update") and kind in ("cudaGraphNode_t *", "CUgraphNode *"):
+                put("pack", field)
+                special = "error_node"
             if family == "capture_begin" and field == "mode":
                 put("arg", field)
             elif kind in ("cudaGraphExec_t", "CUgraphExec"):

@@ -6,6 +6,7 @@
 #include "detector/preload/calls/families.h"
 #include "detector/preload/cuda/cupti_api.h"
 #include "detector/preload/cuda/driver_api.h"
+#include "detector/preload/cuda/known_graphs.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/counters.h"
@@ -70,16 +71,28 @@ void note_module(ThreadState& thread, trace::ObjectOp op, const CUpti_ResourceDa
   write_object(thread, trace::RecordType::module_load, op, id, context, bytes, context_device(context), load);
 }
 
-void note_node(ThreadState& thread, const CUpti_GraphData& graph) {
-  // Nodes of clones and executables are not captured work.
-  if (thread.depth > 0) {
-    const auto family = thread.frames[0].shape->kind();
-    if (family == Family::graph_instantiate || family == Family::graph_create) return;
-  }
+bool has_room_for_node(ThreadState& thread) {
   if (g_nodes.fetch_add(1, std::memory_order_relaxed) >= kMaxNodes || trace_is_filling()) {
     count(thread, "thinned:node");
-    return;
+    return false;
   }
+  return true;
+}
+
+// Inside a call that makes an executable: its nodes are those of the graph that it is made of.
+bool makes_executable(const ThreadState& thread) {
+  if (thread.depth == 0) return false;
+  const auto family = thread.frames[0].shape->kind();
+  return family == Family::graph_instantiate || family == Family::graph_exec_update ||
+         family == Family::graph_exec_set;
+}
+
+void note_node(ThreadState& thread, const CUpti_GraphData& graph) {
+  if (makes_executable(thread)) return;
+  graph_changed(number(graph.graph));
+  // A clone's nodes come from the nodes that it was cloned of.
+  if (thread.depth > 0 && thread.frames[0].shape->kind() == Family::graph_create) return;
+  if (!has_room_for_node(thread)) return;
   auto* record = reserve<trace::NodeRecord>(thread);
   if (record == nullptr) return;
   record->graph = number(graph.graph);
@@ -87,6 +100,19 @@ void note_node(ThreadState& thread, const CUpti_GraphData& graph) {
   record->call_seq = call_in_flight(thread);
   record->kind = uint32_t(graph.nodeType);
   commit_record(thread, record, trace::RecordType::node, sizeof(*record));
+}
+
+void note_clone(ThreadState& thread, const CUpti_GraphData& graph) {
+  if (makes_executable(thread)) return;
+  graph_changed(number(graph.graph));
+  if (graph.originalNode == nullptr || !has_room_for_node(thread)) return;
+  auto* record = reserve<trace::NodeCloneRecord>(thread);
+  if (record == nullptr) return;
+  record->graph = number(graph.graph);
+  record->node = number(graph.node);
+  record->original = number(graph.originalNode);
+  record->call_seq = call_in_flight(thread);
+  commit_record(thread, record, trace::RecordType::node_clone, sizeof(*record));
 }
 
 void note_graph(ThreadState& thread, uint32_t cbid, const CUpti_GraphData& graph) {
@@ -97,6 +123,7 @@ void note_graph(ThreadState& thread, uint32_t cbid, const CUpti_GraphData& graph
       write_object(thread, RecordType::graph, ObjectOp::made, number(graph.graph), 0, 0, trace::kNoDevice);
       break;
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
+      graph_gone(number(graph.graph));
       write_object(thread, RecordType::graph, ObjectOp::destroyed, number(graph.graph), 0, 0,
                    trace::kNoDevice);
       break;
@@ -115,6 +142,9 @@ void note_graph(ThreadState& thread, uint32_t cbid, const CUpti_GraphData& graph
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
       note_node(thread, graph);
       break;
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      note_clone(thread, graph);
+      break;
     default:
       break;
   }
@@ -129,7 +159,8 @@ void enable_resources() {
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
         CUPTI_CBID_RESOURCE_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_GRAPH_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-        CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING})
+        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+        CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING})
     g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, cbid);
   g_cupti.enable(1, subscriber(), CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
 }

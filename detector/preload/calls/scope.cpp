@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kStacksOutside = 1000;  // a family, outside everything judged
 constexpr uint32_t kRecordsOutside = 100000;
+constexpr uint32_t kStacksOfEdits = 20000;  // of graphs that are built or changed node by node
 constexpr uint32_t kPollsInARow = 64;
 constexpr uint32_t kCallsInSteps = 50000;  // of one thread between its replays
 constexpr uint32_t kStacksInSteps = 4000;
@@ -39,6 +40,12 @@ bool is_judged(const ThreadState& thread, Family family) {
 }
 
 bool has_room(ThreadState& thread, Family family, bool judged) {
+  if (has_trait(family, trace::kEdit)) {
+    const bool room = !trace_is_filling() &&
+                      g_outside[size_t(family)].fetch_add(1, std::memory_order_relaxed) < kRecordsOutside;
+    if (!room) count(thread, "thinned:graph-edits");
+    return room;
+  }
   if (captures_open() != 0) return true;
   if (judged && in_step_only(thread) && has_trait(family, trace::kFrequent) &&
       ++thread.step_calls > kCallsInSteps) {
@@ -73,6 +80,8 @@ bool wants_stack(const ThreadState& thread, const trace::CallRecord& record, Fam
            record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;
   }
   if (family == Family::capture_begin || family == Family::capture_end) return true;
+  if (has_trait(family, trace::kEdit))
+    return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOfEdits;
   if (judged) return !in_step_only(thread) || thread.step_calls <= kStacksInSteps;
   return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
 }

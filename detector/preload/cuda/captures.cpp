@@ -85,13 +85,6 @@ bool capture_just_died(OpenCapture* out) {
   return false;
 }
 
-bool global_capture_open() {
-  Locked locked(g_lock);
-  for (uint32_t i = 0; i < g_count.load(); ++i)
-    if (g_captures[i].mode == 0) return true;
-  return false;
-}
-
 namespace {
 void forget_in_child() {
   g_lock.reset();

@@ -41,7 +41,4 @@ bool newest_capture_of(const ThreadState& thread, uint64_t* begin_seq);
 // After a call that failed: true when it broke a capture that was alive so far (told once a capture).
 bool capture_just_died(OpenCapture* out);
 
-// Whether any capture is open in global mode.
-bool global_capture_open();
-
 }  // namespace capgate::preload

@@ -52,6 +52,8 @@ bool find_driver() {
   find(lib, g_driver.host_params, "cuGraphHostNodeGetParams");
   find(lib, g_driver.alloc_params, "cuGraphMemAllocNodeGetParams");
   find(lib, g_driver.free_params, "cuGraphMemFreeNodeGetParams");
+  find(lib, g_driver.child_graph, "cuGraphChildGraphNodeGetGraph");
+  find(lib, g_driver.node_attribute, "cuGraphKernelNodeGetAttribute");
   find(lib, g_driver.func_name, "cuFuncGetName");
   find(lib, g_driver.kernel_name, "cuKernelGetName");
   find(lib, g_driver.func_param_info, "cuFuncGetParamInfo");

@@ -31,6 +31,8 @@ struct DriverApi {
   CUresult (*host_params)(CUgraphNode, CUDA_HOST_NODE_PARAMS*);
   CUresult (*alloc_params)(CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS*);
   CUresult (*free_params)(CUgraphNode, CUdeviceptr*);
+  CUresult (*child_graph)(CUgraphNode, CUgraph*);
+  CUresult (*node_attribute)(CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue*);
   CUresult (*func_name)(const char**, CUfunction);
   CUresult (*kernel_name)(const char**, CUkernel);
   CUresult (*func_param_info)(CUfunction, size_t, size_t*, size_t*);

@@ -1,9 +1,11 @@
 #include "detector/preload/cuda/graph_dump.h"
 
 #include "detector/preload/cuda/driver_api.h"
-#include "detector/preload/cuda/host_place.h"
+#include "detector/preload/cuda/known_graphs.h"
+#include "detector/preload/cuda/node_params.h"
+#include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
-#include "detector/preload/writer/strings.h"
+#include "detector/preload/writer/counters.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"
 
@@ -14,10 +16,11 @@ namespace {
 // parameters.
 constexpr size_t kMaxNodes = 20000;
 constexpr size_t kMaxEdges = 60000;
-constexpr size_t kMaxParams = 128;
-constexpr size_t kMaxParamBytes = 32 << 10;
-constexpr uint64_t kMaxParamBytesOfProcess = 64 << 20;
-std::atomic<uint64_t> g_param_bytes{0};
+// Of graphs that are written when an executable is made: a program may change and instantiate one all its
+// life.
+constexpr uint64_t kMaxNodesOfProcess = 400000;
+constexpr int kMaxDepth = 8;
+std::atomic<uint64_t> g_written_nodes{0};
 
 // Memory for one dump.
 template <class T>
@@ -38,159 +41,80 @@ class Buffer {
   T* data_;
 };
 
-struct Layout {
-  uint32_t offset, size;
+// Relaxed while it lives: asking for parameters may load a kernel, which a capture in another mode forbids.
+class RelaxedMode {
+ public:
+  RelaxedMode()
+      : pushed_(g_driver.exchange_mode != nullptr && g_driver.exchange_mode(&mode_) == CUDA_SUCCESS) {}
+  ~RelaxedMode() {
+    if (pushed_) g_driver.exchange_mode(&mode_);
+  }
+  RelaxedMode(const RelaxedMode&) = delete;
+  RelaxedMode& operator=(const RelaxedMode&) = delete;
+  bool pushed() const { return pushed_; }
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool pushed_;
 };
 
-// Offsets and sizes of a kernel's parameters; 0 when they cannot be had. total: bytes of the parameter block.
-size_t param_layout(const CUDA_KERNEL_NODE_PARAMS& params, Layout* layout, size_t* total) {
-  size_t count = 0;
-  *total = 0;
-  while (count < kMaxParams) {
-    size_t offset = 0, size = 0;
-    CUresult result = CUDA_ERROR_NOT_FOUND;
-    if (params.func != nullptr && g_driver.func_param_info != nullptr) {
-      result = g_driver.func_param_info(params.func, count, &offset, &size);
-    } else if (params.kern != nullptr && g_driver.kernel_param_info != nullptr) {
-      result = g_driver.kernel_param_info(params.kern, count, &offset, &size);
-    }
-    if (result != CUDA_SUCCESS || offset + size > kMaxParamBytes) break;
-    layout[count++] = {uint32_t(offset), uint32_t(size)};
-    if (offset + size > *total) *total = offset + size;
-  }
-  return count;
+uint64_t number(CUgraph graph) {
+  return reinterpret_cast<uint64_t>(graph);
 }
 
-const char* kernel_name(const CUDA_KERNEL_NODE_PARAMS& params) {
-  const char* name = nullptr;
-  if (params.func != nullptr && g_driver.func_name != nullptr) g_driver.func_name(&name, params.func);
-  if (name == nullptr && params.kern != nullptr && g_driver.kernel_name != nullptr)
-    g_driver.kernel_name(&name, params.kern);
-  return name;
+bool holds_graphs(CUgraphNodeType kind) {
+  return kind == CU_GRAPH_NODE_TYPE_GRAPH || kind == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-void write_node(ThreadState& thread, trace::GraphNodeRecord* record, size_t bytes) {
-  (void)thread;
-  commit_record(thread, record, trace::RecordType::graph_node, bytes);
-}
-
-// True: its parameters were left out.
-bool write_kernel_node(ThreadState& thread, uint64_t graph, CUgraphNode node, bool with_params) {
-  CUDA_KERNEL_NODE_PARAMS params{};
-  const bool known =
-      g_driver.kernel_params != nullptr && g_driver.kernel_params(node, &params) == CUDA_SUCCESS;
-  Layout layout[kMaxParams];
-  size_t total = 0, count = 0;
-  if (known && with_params && params.kernelParams != nullptr) count = param_layout(params, layout, &total);
-  const uint32_t name = known ? intern(thread, kernel_name(params)) : 0;
-  const size_t bytes = sizeof(trace::GraphNodeRecord) + count * sizeof(Layout) + total;
-  auto* record = static_cast<trace::GraphNodeRecord*>(reserve_record(thread, bytes));
-  if (record == nullptr) return true;
-  record->graph = graph;
-  record->node = reinterpret_cast<uint64_t>(node);
-  record->kind = CU_GRAPH_NODE_TYPE_KERNEL;
-  record->name = name;
-  record->func = reinterpret_cast<uint64_t>(params.func != nullptr ? static_cast<void*>(params.func)
-                                                                   : static_cast<void*>(params.kern));
-  record->grid[0] = params.gridDimX, record->grid[1] = params.gridDimY, record->grid[2] = params.gridDimZ;
-  record->block[0] = params.blockDimX, record->block[1] = params.blockDimY,
-  record->block[2] = params.blockDimZ;
-  record->shared_bytes = params.sharedMemBytes;
-  record->context = reinterpret_cast<uint64_t>(params.ctx);
-  record->device = trace::kNoDevice;
-  record->param_bytes = uint32_t(total);
-  record->param_count = uint32_t(count);
-  record->param_layout = count != 0 ? 1 : 0;
-  auto* tail = reinterpret_cast<uint8_t*>(record + 1);
-  memcpy(tail, layout, count * sizeof(Layout));
-  tail += count * sizeof(Layout);
-  for (size_t i = 0; i < count; ++i)
-    if (params.kernelParams[i] != nullptr)
-      memcpy(tail + layout[i].offset, params.kernelParams[i], layout[i].size);
-  g_param_bytes.fetch_add(total, std::memory_order_relaxed);
-  write_node(thread, record, bytes);
-  return !known || !with_params;
-}
-
-void read_side(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, uint64_t& address,
-               uint8_t& memory, uint8_t& place, ThreadState& thread) {
-  switch (type) {
-    case CU_MEMORYTYPE_HOST:
-      address = reinterpret_cast<uint64_t>(host);
-      break;
-    case CU_MEMORYTYPE_ARRAY:
-      address = reinterpret_cast<uint64_t>(array);
-      break;
-    default:
-      address = uint64_t(device);
-      break;
-  }
-  const trace::Memory kind = type == CU_MEMORYTYPE_ARRAY ? trace::Memory::array : memory_kind(address);
-  memory = uint8_t(kind);
-  if (kind == trace::Memory::pageable) place = uint8_t(host_place(thread, address));
-}
-
-void write_other_node(ThreadState& thread, uint64_t graph, CUgraphNode node, CUgraphNodeType kind) {
-  auto* record = reserve<trace::GraphNodeRecord>(thread);
+void write_link(ThreadState& thread, CUgraph graph, CUgraphNode node, CUgraphNodeType kind, uint64_t child,
+                uint32_t index) {
+  auto* record = reserve<trace::GraphLinkRecord>(thread);
   if (record == nullptr) return;
-  record->graph = graph;
+  record->graph = number(graph);
   record->node = reinterpret_cast<uint64_t>(node);
+  record->child = child;
   record->kind = kind;
-  record->device = trace::kNoDevice;
-  if (kind == CU_GRAPH_NODE_TYPE_MEMCPY && g_driver.memcpy_params != nullptr) {
-    CUDA_MEMCPY3D copy{};
-    if (g_driver.memcpy_params(node, &copy) == CUDA_SUCCESS) {
-      read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, record->dst,
-                record->dst_memory, record->dst_place, thread);
-      read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, record->src,
-                record->src_memory, record->src_place, thread);
-      record->bytes = uint64_t(copy.WidthInBytes) * copy.Height * copy.Depth;
-    }
-  } else if (kind == CU_GRAPH_NODE_TYPE_MEMSET && g_driver.memset_params != nullptr) {
-    CUDA_MEMSET_NODE_PARAMS set{};
-    if (g_driver.memset_params(node, &set) == CUDA_SUCCESS) {
-      record->dst = set.dst;
-      record->bytes = uint64_t(set.elementSize) * set.width * set.height;
-      record->dst_memory = uint8_t(memory_kind(set.dst));
-    }
-  } else if (kind == CU_GRAPH_NODE_TYPE_HOST && g_driver.host_params != nullptr) {
-    CUDA_HOST_NODE_PARAMS host{};
-    if (g_driver.host_params(node, &host) == CUDA_SUCCESS) {
-      record->func = reinterpret_cast<uint64_t>(host.fn);
-      record->src = reinterpret_cast<uint64_t>(host.userData);
-    }
-  } else if (kind == CU_GRAPH_NODE_TYPE_MEM_ALLOC && g_driver.alloc_params != nullptr) {
-    CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
-    if (g_driver.alloc_params(node, &allocation) == CUDA_SUCCESS) {
-      record->dst = allocation.dptr;
-      record->bytes = allocation.bytesize;
-    }
-  } else if (kind == CU_GRAPH_NODE_TYPE_MEM_FREE && g_driver.free_params != nullptr) {
-    CUdeviceptr address = 0;
-    if (g_driver.free_params(node, &address) == CUDA_SUCCESS) record->dst = address;
-  }
-  write_node(thread, record, sizeof(*record));
+  record->index = index;
+  commit_record(thread, record, trace::RecordType::graph_link, sizeof(*record));
 }
 
-uint32_t write_nodes(ThreadState& thread, CUgraph graph, size_t count, bool with_params) {
+bool child_of(CUgraphNode node, CUgraphNodeType kind, uint32_t index, uint64_t* child) {
+  if (kind == CU_GRAPH_NODE_TYPE_CONDITIONAL) return body_of(reinterpret_cast<uint64_t>(node), index, child);
+  CUgraph graph = nullptr;
+  if (index != 0 || g_driver.child_graph == nullptr || g_driver.child_graph(node, &graph) != CUDA_SUCCESS)
+    return false;
+  *child = number(graph);
+  return true;
+}
+
+struct Written {
+  uint32_t cut;       // nodes left out or without parameters
+  bool has_children;  // nodes that hold other graphs
+};
+
+Written write_nodes(ThreadState& thread, CUgraph graph, size_t count, bool with_params) {
   Buffer<CUgraphNode> nodes(count);
   size_t got = count;
   if (nodes.data() == nullptr || g_driver.graph_nodes(graph, nodes.data(), &got) != CUDA_SUCCESS)
-    return uint32_t(count);
-  uint32_t cut = 0;
+    return {uint32_t(count), true};
+  Written written{};
   for (size_t i = 0; i < got; ++i) {
-    if (i >= kMaxNodes || trace_is_filling()) return cut + uint32_t(got - i);
-    CUgraphNodeType kind = CU_GRAPH_NODE_TYPE_EMPTY;
-    if (g_driver.node_type == nullptr || g_driver.node_type(nodes.data()[i], &kind) != CUDA_SUCCESS) continue;
-    if (kind == CU_GRAPH_NODE_TYPE_KERNEL) {
-      const bool room = g_param_bytes.load(std::memory_order_relaxed) < kMaxParamBytesOfProcess;
-      if (write_kernel_node(thread, reinterpret_cast<uint64_t>(graph), nodes.data()[i], with_params && room))
-        ++cut;
-    } else {
-      write_other_node(thread, reinterpret_cast<uint64_t>(graph), nodes.data()[i], kind);
+    if (i >= kMaxNodes || trace_is_filling()) {
+      written.cut += uint32_t(got - i);
+      return written;
     }
+    const CUgraphNode node = nodes.data()[i];
+    CUgraphNodeType kind = CU_GRAPH_NODE_TYPE_EMPTY;
+    if (g_driver.node_type == nullptr || g_driver.node_type(node, &kind) != CUDA_SUCCESS) continue;
+    if (write_node(thread, {trace::RecordType::graph_node, number(graph)}, node, kind, with_params))
+      ++written.cut;
+    if (!holds_graphs(kind)) continue;
+    written.has_children = true;
+    uint64_t child = 0;
+    for (uint32_t index = 0; child_of(node, kind, index, &child); ++index)
+      write_link(thread, graph, node, kind, child, index);
   }
-  return cut;
+  return written;
 }
 
 bool get_edges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
@@ -218,16 +142,77 @@ void write_edges(ThreadState& thread, CUgraph graph, size_t count) {
   }
 }
 
+struct Size {
+  size_t nodes, edges;
+};
+
+Size size_of(CUgraph graph) {
+  Size size{};
+  if (graph == nullptr || g_driver.graph_nodes == nullptr) return size;
+  g_driver.graph_nodes(graph, nullptr, &size.nodes);
+  get_edges(graph, nullptr, nullptr, &size.edges);
+  return size;
+}
+
+Written write_body(ThreadState& thread, CUgraph graph, const Size& size, bool with_params) {
+  const Written written = write_nodes(thread, graph, size.nodes, with_params);
+  write_edges(thread, graph, size.edges);
+  graph_written(number(graph), written.has_children);
+  return written;
+}
+
+void write_children(ThreadState& thread, CUgraph graph, uint64_t call_seq, int depth);
+
+void write_changed(ThreadState& thread, CUgraph graph, uint64_t call_seq, int depth) {
+  const KnownGraph known = known_graph(number(graph));
+  bool has_children = known.has_children;
+  if (!known.written) {
+    const Size size = size_of(graph);
+    const uint64_t before = g_written_nodes.fetch_add(size.nodes, std::memory_order_relaxed);
+    if (before > kMaxNodesOfProcess || trace_is_filling()) {
+      count(thread, "thinned:graph");
+      return;
+    }
+    auto* record = reserve<trace::GraphContentsRecord>(thread);
+    if (record == nullptr) return;
+    record->graph = number(graph);
+    record->call_seq = call_seq;
+    record->nodes = size.nodes;
+    record->edges = size.edges;
+    commit_record(thread, record, trace::RecordType::graph_contents, sizeof(*record));
+    const RelaxedMode relaxed;
+    const Written written = write_body(thread, graph, size, relaxed.pushed());
+    record->truncated = written.cut;
+    has_children = written.has_children;
+  }
+  if (has_children && depth < kMaxDepth) write_children(thread, graph, call_seq, depth + 1);
+}
+
+void write_children(ThreadState& thread, CUgraph graph, uint64_t call_seq, int depth) {
+  size_t count = 0;
+  if (g_driver.graph_nodes == nullptr || g_driver.graph_nodes(graph, nullptr, &count) != CUDA_SUCCESS) return;
+  if (count > kMaxNodes) count = kMaxNodes;
+  Buffer<CUgraphNode> nodes(count);
+  if (count == 0 || nodes.data() == nullptr ||
+      g_driver.graph_nodes(graph, nodes.data(), &count) != CUDA_SUCCESS)
+    return;
+  for (size_t i = 0; i < count; ++i) {
+    CUgraphNodeType kind = CU_GRAPH_NODE_TYPE_EMPTY;
+    if (g_driver.node_type == nullptr || g_driver.node_type(nodes.data()[i], &kind) != CUDA_SUCCESS ||
+        !holds_graphs(kind))
+      continue;
+    uint64_t child = 0;
+    for (uint32_t index = 0; child_of(nodes.data()[i], kind, index, &child); ++index)
+      write_changed(thread, reinterpret_cast<CUgraph>(child), call_seq, depth);
+  }
+}
+
 }  // namespace
 
 void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end_seq, uint64_t graph,
                    int32_t result) {
   auto handle = reinterpret_cast<CUgraph>(graph);
-  size_t nodes = 0, edges = 0;
-  if (graph != 0 && g_driver.graph_nodes != nullptr) {
-    g_driver.graph_nodes(handle, nullptr, &nodes);
-    get_edges(handle, nullptr, nullptr, &edges);
-  }
+  const Size size = size_of(handle);
   auto* record = reserve<trace::CaptureRecord>(thread);
   if (record == nullptr) return;
   record->begin_seq = capture.begin_seq;
@@ -235,19 +220,24 @@ void write_capture(ThreadState& thread, const OpenCapture& capture, uint64_t end
   record->capture_id = capture.id;
   record->stream = capture.stream;
   record->graph = graph;
-  record->nodes = nodes;
-  record->edges = edges;
+  record->nodes = size.nodes;
+  record->edges = size.edges;
   record->result = result;
   commit_record(thread, record, trace::RecordType::capture, sizeof(*record));
-  if (nodes == 0) return;
-  // Asking for parameters may load a kernel. Relaxed mode keeps that legal here; while another capture is
-  // open in global mode the parameters are left out instead.
-  const bool with_params = !global_capture_open();
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  const bool pushed = g_driver.exchange_mode != nullptr && g_driver.exchange_mode(&mode) == CUDA_SUCCESS;
-  record->truncated = write_nodes(thread, handle, nodes, with_params && pushed);
-  write_edges(thread, handle, edges);
-  if (pushed) g_driver.exchange_mode(&mode);
+  if (size.nodes == 0) return;
+  const RelaxedMode relaxed;
+  record->truncated = write_body(thread, handle, size, relaxed.pushed()).cut;
 }
+
+void write_graph(ThreadState& thread, uint64_t graph, uint64_t call_seq) {
+  if (graph != 0) write_changed(thread, reinterpret_cast<CUgraph>(graph), call_seq, 0);
+}
+
+namespace {
+void forget_in_child() {
+  g_written_nodes.store(0);
+}
+}  // namespace
+CAPGATE_AFTER_FORK(forget_in_child)
 
 }  // namespace capgate::preload

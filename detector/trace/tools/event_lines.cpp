@@ -9,10 +9,11 @@
 namespace capgate::trace {
 namespace {
 
-constexpr std::array kTypes = {"none",   "meta",    "string", "stack",   "python_stack", "module",
-                               "call",   "region",  "mark",   "stream",  "context",      "module_load",
-                               "graph",  "exec",    "node",   "capture", "graph_node",   "graph_edge",
-                               "thread", "counter", "end",    "pointer", "exception",    "notice"};
+constexpr std::array kTypes = {
+    "none",    "meta",      "string",     "stack",          "python_stack", "module",     "call",
+    "region",  "mark",      "stream",     "context",        "module_load",  "graph",      "exec",
+    "node",    "capture",   "graph_node", "graph_edge",     "thread",       "counter",    "end",
+    "pointer", "exception", "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node"};
 constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
 constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop",  "allow_begin", "allow_end",
@@ -63,6 +64,33 @@ class Lines {
       case RecordType::graph_edge: {
         const auto& r = begin(trace_.graph_edges[i]);
         std::printf("graph edge %#" PRIx64 " -> %#" PRIx64 "\n", r.from, r.to);
+        break;
+      }
+      case RecordType::graph_contents: {
+        const auto& r = begin(trace_.graph_contents[i]);
+        std::printf("contents of %#" PRIx64 " for call %" PRIu64 " nodes=%" PRIu64 " edges=%" PRIu64
+                    " truncated=%u\n",
+                    r.graph, r.call_seq, r.nodes, r.edges, r.truncated);
+        break;
+      }
+      case RecordType::graph_link: {
+        const auto& r = begin(trace_.graph_links[i]);
+        std::printf("graph node %#" PRIx64 " kind=%u holds %#" PRIx64 " as its %u\n", r.node, r.kind, r.child,
+                    r.index);
+        break;
+      }
+      case RecordType::node_clone: {
+        const auto& r = begin(trace_.node_clones[i]);
+        std::printf("node %#" PRIx64 " cloned from %#" PRIx64 " in call %" PRIu64 "\n", r.node, r.original,
+                    r.call_seq);
+        break;
+      }
+      case RecordType::exec_node: {
+        const auto& r = begin(trace_.exec_nodes[i]);
+        std::printf("node %#" PRIx64 " kind=%u of executable %#" PRIx64 " set %s grid=%u,%u,%u dst=%#" PRIx64
+                    " src=%#" PRIx64 "\n",
+                    r.node, r.kind, r.graph, text(r.name).c_str(), r.grid[0], r.grid[1], r.grid[2], r.dst,
+                    r.src);
         break;
       }
       case RecordType::stream:

@@ -67,6 +67,9 @@ struct Node {
   void* values[4];
   uint64_t storage[4];
   CUDA_MEMCPY3D copy;
+  CUgraph child;
 };
+
+Node* add_node(CUgraph graph, CUgraphNodeType type);
 
 }  // namespace fake

@@ -322,6 +322,14 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* params) {
   return *params = reinterpret_cast<fake::Node*>(node)->copy, CUDA_SUCCESS;
 }
 
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
+  return *graph = reinterpret_cast<fake::Node*>(node)->child, CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue*) {
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuFuncGetName(const char** name, CUfunction) {
   return *name = "decode_kernel", CUDA_SUCCESS;
 }

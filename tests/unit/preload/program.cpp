@@ -25,6 +25,10 @@
 extern "C" void fake_cupti_dies() __attribute__((weak));
 extern "C" int fake_cupti_enables() __attribute__((weak));
 void wait_at_many_places();
+void builds_a_graph();
+void nests_graphs();
+void changes_an_executable();
+void refused_graphs();
 
 namespace {
 
@@ -596,6 +600,10 @@ int main(int argc, char** argv) {
       {"odd_names", odd_names},
       {"two_devices", two_devices},
       {"context_comes_again", context_comes_again},
+      {"builds_a_graph", builds_a_graph},
+      {"nests_graphs", nests_graphs},
+      {"changes_an_executable", changes_an_executable},
+      {"refused_graphs", refused_graphs},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},
   };
