@@ -86,6 +86,7 @@ enum class RecordType : uint16_t {
   graph_link = 25,      // GraphLinkRecord: a node that holds another graph
   node_clone = 26,      // NodeCloneRecord: a node made as the copy of another
   exec_node = 27,       // GraphNodeRecord with the executable in place of the graph: new parameters of a node
+  pool_block = 28,      // PoolBlockRecord: memory that a framework's own allocator hands out
 };
 
 struct RecordHeader {
@@ -102,7 +103,7 @@ struct RecordHeader {
 // are missing, else empty), "python.walk" (there when reading the frames went wrong), "torch", "nvtx" (how
 // ranges are seen), "gave-up", "rank", "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback
 // arrived after subscribing; absent when none did), "cupti.error" (why unavailable), "driver.release" (the
-// kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject). A key
+// kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject), "torch.blocks" (followed | lost: WHY; absent: no block was seen). A key
 // may come twice: the later one holds. Strings, stacks and Python stacks may stand after the first record
 // that names them, by seq: load them all first.
 struct MetaRecord {
@@ -389,6 +390,25 @@ struct NoticeRecord {
   uint32_t text;  // string id: the framework's own words
   uint32_t python_stack;
   uint32_t reserved2;
+};
+
+// Who handed a block out.
+enum class Allocator : uint16_t { torch = 1 };
+enum class BlockOp : uint16_t { born = 1, died = 2 };
+
+// A block inside memory that CUDA gave to a framework's allocator. Written for blocks that live while a capture
+// is open, as late as that; from then on for whatever dies or is born at their first byte.
+struct PoolBlockRecord {
+  RecordHeader h;
+  uint64_t start, bytes;
+  uint64_t born_seq;  // of its birth, which may lie long before this record
+  int32_t device;
+  uint16_t op;         // BlockOp
+  uint16_t allocator;  // Allocator
+  uint32_t stack;      // of the birth or death; 0: not taken
+  uint32_t python_stack;
+  uint32_t own_capture;  // 1: this thread had a capture open when the record was written
+  uint32_t reserved;
 };
 
 struct EndRecord {

@@ -66,6 +66,7 @@ struct ProcessTrace {
   std::vector<OnThread<PointerRecord>> pointers;
   std::vector<OnThread<ExceptionRecord>> exceptions;
   std::vector<OnThread<NoticeRecord>> notices;
+  std::vector<OnThread<PoolBlockRecord>> pool_blocks;
   std::vector<OnThread<EndRecord>> ends;
   std::vector<EventRef> order;  // all of the above by seq
 

@@ -119,6 +119,9 @@ class Collector {
       case RecordType::exception:
         add(to_.exceptions, data, tid, type);
         return;
+      case RecordType::pool_block:
+        add(to_.pool_blocks, data, tid, type);
+        return;
       case RecordType::notice:
         add(to_.notices, data, tid, type);
         return;

@@ -71,6 +71,8 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return fixed(sizeof(GraphLinkRecord));
     case RecordType::node_clone:
       return fixed(sizeof(NodeCloneRecord));
+    case RecordType::pool_block:
+      return fixed(sizeof(PoolBlockRecord));
     case RecordType::thread:
       return fixed(sizeof(ThreadRecord));
     case RecordType::counter:

@@ -5,6 +5,7 @@
 #include "detector/preload/calls/exceptions.h"
 #include "detector/preload/calls/families.h"
 #include "detector/preload/calls/graph_calls.h"
+#include "detector/preload/calls/pool_blocks.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/calls/window.h"
 #include "detector/preload/cuda/captures.h"
@@ -67,6 +68,7 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
     case Family::capture_begin: {
       uint64_t id = 0;
       begin_capture(thread, frame, uint32_t(frame.arg), &id);
+      write_living_pool_blocks(thread);
       if (frame.record != nullptr) frame.record->capture_id = id;
       break;
     }

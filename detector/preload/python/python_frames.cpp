@@ -221,4 +221,21 @@ size_t python_places(void* thread_state, uint64_t* out, size_t count) {
   return used;
 }
 
+uint64_t python_site(void* thread_state) {
+  if (g_line_of_code == nullptr) return 0;
+  constexpr int kFrames = 6;
+  uint64_t site = 0;
+  void* frame = innermost_python_frame(thread_state);
+  for (int depth = 0; frame != nullptr && depth < kFrames;
+       frame = python_pointer(frame, g_python_layout.back)) {
+    const char* code = python_code(frame);
+    if (code == nullptr) continue;
+    ++depth;
+    // The code's address alone would do for most: the instruction lies inside it.
+    site = (site ^ python_load(frame, g_python_layout.instruction)) * 0x9fb21c651e98df25u;
+    site ^= site >> 29;
+  }
+  return site;
+}
+
 }  // namespace capgate::preload

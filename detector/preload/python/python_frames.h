@@ -21,4 +21,8 @@ size_t write_python_frames(void* thread_state, char* out, size_t size);
 // be needed.
 size_t python_places(void* thread_state, uint64_t* out, size_t count);
 
+// The innermost frames' places as one number, never 0: for what happens thousands of times per step. 0 where
+// no frame has code or the layout has no places.
+uint64_t python_site(void* thread_state);
+
 }  // namespace capgate::preload

@@ -145,6 +145,29 @@ class KnownPlaces {
 };
 KnownPlaces g_places;
 
+// The stack that a site had when it was first met, the latest of those that share a slot. A site's upper bits
+// and the stack's id are one word, so that no reader sees half of another thread's.
+class KnownSites {
+ public:
+  uint32_t find(uint64_t site) const {
+    const uint64_t held = slots_[site % kSlots].load(std::memory_order_relaxed);
+    return site != 0 && (held ^ site) >> kIdBits == 0 ? uint32_t(held & kIds) : 0;
+  }
+  void keep(uint64_t site, uint32_t id) {
+    if (site == 0 || id > kIds) return;
+    slots_[site % kSlots].store((site & ~kIds) | id, std::memory_order_relaxed);
+  }
+  void forget() {
+    for (auto& slot : slots_) slot.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr uint32_t kSlots = 4096, kIdBits = 24;
+  static constexpr uint64_t kIds = (uint64_t{1} << kIdBits) - 1;
+  std::atomic<uint64_t> slots_[kSlots] = {};
+};
+KnownSites g_sites;
+
 // Empty: they can be read.
 const char* why_no_exceptions(const char* version, void* lib) {
   if (!g_walks || !know_python_exceptions(version, python_symbol, lib))
@@ -229,6 +252,16 @@ uint32_t python_stack(ThreadState& thread) {
   return id;
 }
 
+uint32_t frequent_python_stack(ThreadState& thread) {
+  void* state = running_state();
+  if (state == nullptr) return 0;
+  const uint64_t site = walks() && !without(Part::known_stacks) ? python_site(state) : 0;
+  if (const uint32_t known = g_sites.find(site); known != 0) return known;
+  const uint32_t id = python_stack(thread);
+  g_sites.keep(site, id);
+  return id;
+}
+
 bool interpreter_code(uint64_t* low, uint64_t* high) {
   static std::atomic<uint64_t> known_low{0}, known_high{0};
   if (known_high.load(std::memory_order_acquire) == 0) {
@@ -264,6 +297,7 @@ namespace {
 void forget_in_child() {
   g_stacks.forget();
   g_places.forget();
+  g_sites.forget();
   g_found.store(false);
 }
 }  // namespace

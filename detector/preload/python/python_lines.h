@@ -16,6 +16,9 @@ void find_python(ThreadState& thread);
 // The id of the calling thread's Python stack, 0 when it runs no Python or its lines cannot be read.
 uint32_t python_stack(ThreadState& thread);
 
+// The same for what happens thousands of times per step: the innermost frames decide which stack it was.
+uint32_t frequent_python_stack(ThreadState& thread);
+
 // The id of a stack that was written some other way, as the dumper writes stacks; 0 for none.
 uint32_t python_stack_of_text(ThreadState& thread, const char* text, size_t bytes);
 

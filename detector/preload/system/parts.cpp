@@ -15,7 +15,7 @@ constexpr Name kNames[] = {
     {"native-stacks", Part::native_stacks}, {"python-stacks", Part::python_stacks},
     {"known-stacks", Part::known_stacks},   {"operand-kinds", Part::operand_kinds},
     {"callbacks", Part::callbacks},         {"calls", Part::calls},
-    {"audit-hook", Part::audit_hook},
+    {"audit-hook", Part::audit_hook},       {"pool-blocks", Part::pool_blocks},
 };
 
 }  // namespace

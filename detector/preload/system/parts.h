@@ -14,6 +14,7 @@ enum class Part : uint32_t {
   callbacks = 16,     // "callbacks": subscribed, but no id is on
   calls = 32,         // "calls": callbacks return at once
   audit_hook = 64,    // "audit-hook": the interpreter's own events
+  pool_blocks = 128,  // "pool-blocks": what a framework's allocator hands out
 };
 
 // Once, before the first callback.

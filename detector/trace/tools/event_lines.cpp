@@ -9,11 +9,12 @@
 namespace capgate::trace {
 namespace {
 
-constexpr std::array kTypes = {
-    "none",    "meta",      "string",     "stack",          "python_stack", "module",     "call",
-    "region",  "mark",      "stream",     "context",        "module_load",  "graph",      "exec",
-    "node",    "capture",   "graph_node", "graph_edge",     "thread",       "counter",    "end",
-    "pointer", "exception", "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node"};
+constexpr std::array kTypes = {"none",       "meta",        "string",     "stack",     "python_stack",
+                               "module",     "call",        "region",     "mark",      "stream",
+                               "context",    "module_load", "graph",      "exec",      "node",
+                               "capture",    "graph_node",  "graph_edge", "thread",    "counter",
+                               "end",        "pointer",     "exception",  "notice",    "graph_contents",
+                               "graph_link", "node_clone",  "exec_node",  "pool_block"};
 constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
 constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop",  "allow_begin", "allow_end",
@@ -128,6 +129,15 @@ class Lines {
                     text(r.type).c_str(), text(r.text).c_str(), r.object, r.uncaught, r.begin_seq, r.stack,
                     r.python_stack);
         if (stacks_) stacks_(r.stack, r.python_stack);
+        break;
+      }
+      case RecordType::pool_block: {
+        const auto& r = begin(trace_.pool_blocks[i]);
+        std::printf(
+            "pool block %s start=0x%llx bytes=%llu device=%d born=%llu stack=%u python=%u own-capture=%u\n",
+            r.op == uint16_t(BlockOp::born) ? "born" : "died", static_cast<unsigned long long>(r.start),
+            static_cast<unsigned long long>(r.bytes), r.device, static_cast<unsigned long long>(r.born_seq),
+            r.stack, r.python_stack, r.own_capture);
         break;
       }
       case RecordType::notice: {

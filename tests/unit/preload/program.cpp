@@ -25,6 +25,9 @@
 extern "C" void fake_cupti_dies() __attribute__((weak));
 extern "C" int fake_cupti_enables() __attribute__((weak));
 void wait_at_many_places();
+void torch_blocks();
+void many_torch_blocks();
+void too_many_torch_blocks();
 void builds_a_graph();
 void nests_graphs();
 void changes_an_executable();
@@ -600,6 +603,9 @@ int main(int argc, char** argv) {
       {"odd_names", odd_names},
       {"two_devices", two_devices},
       {"context_comes_again", context_comes_again},
+      {"torch_blocks", torch_blocks},
+      {"many_torch_blocks", many_torch_blocks},
+      {"too_many_torch_blocks", too_many_torch_blocks},
       {"builds_a_graph", builds_a_graph},
       {"nests_graphs", nests_graphs},
       {"changes_an_executable", changes_an_executable},
