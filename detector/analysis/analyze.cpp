@@ -8,6 +8,7 @@
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
 #include "detector/analysis/judge.h"
+#include "detector/analysis/ledger.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/sources.h"
 #include "detector/analysis/steps.h"
@@ -125,6 +126,11 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_exceptions(judge);
     judge_notices(judge);
     judge_steps(judge);
+    const MemoryLedger ledger = follow_memory(timeline, [&](size_t call) {
+      const Place& at = judge.place(call);
+      return at.known ? at.site : std::string();
+    });
+    judge_freed_memory(judge, ledger);
     add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
     in_regions += region_costs(timeline);

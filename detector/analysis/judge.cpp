@@ -140,7 +140,7 @@ void Judge::describe(reports::Violation& v, const Finding& finding, const Place&
   v.location = at.location;
   v.source = quoted_source(trace_, at.location);
   v.stacks.clear();
-  if (!at.frames.empty()) v.stacks.push_back({"call", at.frames});
+  if (!at.frames.empty()) v.stacks.push_back({finding.role, at.frames});
   if (finding.origin && !place(*finding.origin).frames.empty())
     v.stacks.push_back({"origin", place(*finding.origin).frames});
   for (const auto& [role, other] : finding.more_stacks)

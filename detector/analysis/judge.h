@@ -15,6 +15,8 @@
 
 namespace capgate::analysis {
 
+struct MemoryLedger;
+
 // Where a fault is and how it was refused, when that is not the CUDA call that it is reported with.
 struct Elsewhere {
   uint32_t stack = 0, python_stack = 0;
@@ -39,6 +41,7 @@ struct Finding {
   bool blocks = false;         // its time is the host's
   bool whole_process = false;  // one finding a process, at its first place (first-use notes)
   std::string only_once;       // one finding for each value within the process, whatever the place
+  std::string role = "call";   // of the stack of the place where it is reported
   std::vector<std::pair<std::string, size_t>> more_stacks;  // role, call
   std::map<std::string, std::string> details;
 };
@@ -171,5 +174,6 @@ void judge_exceptions(Judge& judge);       // what left a capture
 void link_exceptions(Judge& judge);        // before the others: what an exception follows from
 void judge_notices(Judge& judge);          // capture-skipped, recapture
 void judge_steps(Judge& judge);            // what a step between two replays repeats
+void judge_freed_memory(Judge& judge, const MemoryLedger& ledger);  // freed-memory
 
 }  // namespace capgate::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ struct ProcessTrace {
   std::vector<OnThread<NodeRecord>> nodes;
   std::vector<OnThread<CaptureRecord>> captures;
   std::vector<OnThread<GraphNodeRecord>> graph_nodes;
+  std::vector<std::byte> node_params;    // what stands behind the records of kernel nodes, one after another
+  std::vector<uint64_t> node_params_at;  // where each node's begins; beside graph_nodes
   std::vector<OnThread<GraphEdgeRecord>> graph_edges;
   std::vector<OnThread<GraphContentsRecord>> graph_contents;
   std::vector<OnThread<GraphLinkRecord>> graph_links;

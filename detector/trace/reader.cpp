@@ -90,6 +90,7 @@ class Collector {
         add(to_.captures, data, tid, type);
         return;
       case RecordType::graph_node:
+        take_node_params(data);
         add(to_.graph_nodes, data, tid, type);
         return;
       case RecordType::graph_edge:
@@ -139,6 +140,13 @@ class Collector {
   void add(std::vector<OnThread<Record>>& list, const std::byte* data, uint32_t tid, RecordType type) {
     to_.order.push_back({type, static_cast<uint32_t>(list.size())});
     list.push_back({load<Record>(data), tid});
+  }
+
+  void take_node_params(const std::byte* data) {
+    const auto r = load<GraphNodeRecord>(data);
+    const uint64_t layout = r.param_layout ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
+    to_.node_params_at.push_back(to_.node_params.size());
+    to_.node_params.insert(to_.node_params.end(), data + sizeof(r), data + sizeof(r) + layout + r.param_bytes);
   }
 
   ProcessTrace& to_;

@@ -382,6 +382,35 @@ void ProcessBuilder::copy_node(uint64_t graph, uint64_t node, uint64_t call_seq,
   add(record, RecordType::graph_node);
 }
 
+void ProcessBuilder::kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                                 const std::vector<uint64_t>& params) {
+  const uint32_t label = string(name);
+  if (call_seq != 0) {
+    trace::NodeRecord made{};
+    made.graph = graph;
+    made.node = node;
+    made.call_seq = call_seq;
+    add(made, RecordType::node);
+  }
+  trace::GraphNodeRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.name = label;
+  record.param_count = static_cast<uint32_t>(params.size());
+  record.param_bytes = static_cast<uint32_t>(params.size() * sizeof(uint64_t));
+  record.param_layout = params.empty() ? 0 : 1;
+  std::string tail;
+  const auto put = [&](const auto& value) {
+    tail.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    put(uint32_t{i * 8});
+    put(uint32_t{8});
+  }
+  for (const uint64_t param : params) put(param);
+  add(record, RecordType::graph_node, tail);
+}
+
 CallRecord& ProcessBuilder::malloc_async(uint64_t stream, uint64_t address, uint64_t bytes) {
   CallRecord& record = on_stream(Family::alloc_async, "cudaMallocAsync", stream);
   record.out = address;

@@ -86,6 +86,9 @@ class ProcessBuilder {
   // A copy node with its operands; `call_seq` 0: nothing tells which call made it.
   void copy_node(uint64_t graph, uint64_t node, uint64_t call_seq, uint64_t dst, Memory dst_memory,
                  uint64_t src, Memory src_memory, HostPlace place, uint64_t bytes);
+  // A kernel node with its parameters, eight bytes each; `call_seq` as above.
+  void kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                   const std::vector<uint64_t>& params);
   // A stream-ordered allocation at `address`.
   CallRecord& malloc_async(uint64_t stream, uint64_t address, uint64_t bytes);
   void edge(uint64_t graph, uint64_t from, uint64_t to);

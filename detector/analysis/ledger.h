@@ -1,0 +1,56 @@
+// Follows memory and graphs through a run: at each launch, whether what the graph refers to is still what it
+// was when the graph was made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "detector/analysis/blocks.h"
+#include "detector/analysis/timeline.h"
+
+namespace capgate::analysis {
+
+// An address that a graph keeps.
+enum class Use : uint8_t { reads, writes, sets, parameter, callback, frees };
+
+struct Held {
+  uint64_t address = 0;
+  uint64_t seq = 0;  // when the node was made, as far as it is known
+  const trace::GraphNodeRecord* node = nullptr;
+  size_t maker = 0;  // the call that made the node, or the nearest one that is known
+  Use use = Use::parameter;
+  uint32_t parameter = 0;
+};
+
+enum class Fate : uint8_t {
+  gone,           // nobody owns the address
+  another_owner,  // another base, size or line of birth
+  back            // the same base, size and line of birth again
+};
+
+// A graph's use of a block that has died.
+struct LostMemory {
+  int32_t capture = kNone;
+  Held held;         // the first use of the block
+  size_t nodes = 0;  // that use it
+  BlockId block = 0;
+  Fate fate = Fate::gone;
+  std::optional<BlockId> now;  // what lies there
+  std::optional<size_t> launch;  // the first one after the death; none: no launch since
+  uint64_t launches = 0;         // since the death
+};
+
+struct MemoryLedger {
+  Blocks blocks;
+  std::vector<LostMemory> lost;
+  uint64_t graphs = 0;   // that were launched and whose memory was followed
+  uint64_t unknown = 0;  // launches of graphs whose contents the trace does not have
+  bool thinned = false;  // some allocations or frees were only counted: nothing is judged
+};
+
+// `site`: equal for calls made at the same line; empty where that is not known.
+MemoryLedger follow_memory(const Timeline& timeline, const std::function<std::string(size_t call)>& site);
+
+}  // namespace capgate::analysis
