@@ -1,60 +1,16 @@
 #include "static_checks/driver/changes.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <string_view>
 
+#include "static_checks/driver/git.h"
 #include "static_checks/frontend/files.h"
 #include "static_checks/frontend/shell_words.h"
 
 namespace capgate::lint {
 namespace {
-
-// Runs git in `folder`; what it says on stderr is the error's text.
-Result<std::string> git(const std::string& folder, const std::vector<std::string>& words) {
-  int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return Error{std::string("cannot run git: ") + std::strerror(errno)};
-  if (pipe2(err, O_CLOEXEC) != 0) {
-    close(out[0]), close(out[1]);
-    return Error{std::string("cannot run git: ") + std::strerror(errno)};
-  }
-  std::vector<std::string> line = {"git", "-C", folder};
-  line.insert(line.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(line.size() + 1);
-  for (std::string& word : line) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-  pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(out[1]), close(err[1]);
-  std::string text, complaint;
-  const auto drain = [](int fd, std::string& into) {
-    char block[1 << 14];
-    ssize_t n = 0;
-    while ((n = read(fd, block, sizeof block)) > 0) into.append(block, static_cast<size_t>(n));
-    close(fd);
-  };
-  drain(out[0], text);  // git says little on stderr: it cannot fill that pipe before it is read
-  drain(err[0], complaint);
-  if (failed != 0) return Error{std::string("cannot run git: ") + std::strerror(failed)};
-  int status = 0;
-  waitpid(pid, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Error{"git: " + complaint.substr(0, complaint.find('\n'))};
-  return text;
-}
 
 // "@@ -12,3 +14,2 @@": first line and number of lines in the new file.
 std::pair<int, int> new_range(std::string_view header) {
@@ -107,6 +63,98 @@ Changes Changes::from_diff(const std::string& diff, const std::string& top) {
   return changes;
 }
 
+namespace {
+
+const std::vector<std::string> kDiff = {"-c",
+                                        "core.quotePath=false",
+                                        "diff",
+                                        "--unified=0",
+                                        "--no-color",
+                                        "--no-ext-diff",
+                                        "--no-textconv",
+                                        "--text",
+                                        "--no-prefix",
+                                        "--no-renames",
+                                        "--ignore-submodules=all"};
+
+Result<std::string> diff(const std::string& top, const std::vector<std::string>& what) {
+  std::vector<std::string> words = kDiff;
+  words.insert(words.end(), what.begin(), what.end());
+  return git(top, words);
+}
+
+}  // namespace
+
+void Changes::add(const Changes& other) {
+  for (const auto& [file, lines] : other.lines_)
+    lines_[file].insert(lines_[file].end(), lines.begin(), lines.end());
+}
+
+void Changes::add_whole(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) {
+    lines_[canonical_path(path)].emplace_back(1, INT_MAX);
+    return;
+  }
+  // A repository of its own, of which the revision knows nothing.
+  fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, failed), end;
+  for (; !failed && at != end; at.increment(failed)) {
+    if (at->path().filename() == ".git") at.disable_recursion_pending();
+    std::error_code ignored;
+    if (at->is_regular_file(ignored)) lines_[canonical_path(at->path().string())].emplace_back(1, INT_MAX);
+  }
+}
+
+// Files that git was told to take for unchanged (assume-unchanged, skip-worktree): it does not compare them.
+Result<void> Changes::add_hidden(const std::string& revision, const std::string& top) {
+  const Result<std::string> listed = git(top, {"ls-files", "-v", "-z"});
+  if (!listed) return Error{listed.error()};
+  for (const std::string& entry : git_list(*listed)) {
+    if (entry.size() < 3 || !(entry[0] == 'S' || (entry[0] >= 'a' && entry[0] <= 'z'))) continue;
+    const std::string path = entry.substr(2);
+    if (!file_exists(top + "/" + path)) continue;  // a sparse checkout leaves it out
+    const Result<std::string> lines = diff(top, {revision + ":" + path, "--", path});
+    if (lines)
+      add(from_diff(*lines, top));
+    else
+      add_whole(top + "/" + path);
+  }
+  return {};
+}
+
+// A submodule is a repository of its own: the revision names the commit that it stood at.
+Result<void> Changes::add_submodules(const std::string& revision, const std::string& top) {
+  const Result<std::string> listed = git(top, {"ls-files", "--stage", "-z"});
+  if (!listed) return Error{listed.error()};
+  for (const std::string& entry : git_list(*listed)) {
+    const size_t tab = entry.find('\t');
+    if (!entry.starts_with("160000 ") || tab == std::string::npos) continue;
+    const std::string path = entry.substr(tab + 1), folder = top + "/" + path;
+    if (!file_exists(folder + "/.git") && !directory_exists(folder + "/.git")) continue;  // not checked out
+    Result<std::string> commit =
+        git(top, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + ":" + path});
+    while (commit && !commit->empty() && commit->back() == '\n') commit->pop_back();
+    if (!commit || !git(folder, {"cat-file", "-e", *commit + "^{commit}"}))
+      add_whole(folder);  // new since then, or fetched without its history
+    else if (const Result<void> added = add_since(*commit, folder); !added)
+      return added;
+  }
+  return {};
+}
+
+Result<void> Changes::add_since(const std::string& revision, const std::string& top) {
+  const Result<std::string> changed = diff(top, {revision, "--"});
+  if (!changed) return Error{changed.error()};
+  add(from_diff(*changed, top));
+  // Ignored ones too: a generated source is one that git is told to ignore.
+  const Result<std::string> untracked = git(top, {"ls-files", "--others", "-z"});
+  if (!untracked) return Error{untracked.error()};
+  for (const std::string& path : git_list(*untracked)) add_whole(top + "/" + path);
+  if (const Result<void> hidden = add_hidden(revision, top); !hidden) return hidden;
+  return add_submodules(revision, top);
+}
+
 Result<Changes> Changes::since(const std::string& revision, const std::string& folder) {
   Result<std::string> top = git(folder, {"rev-parse", "--show-toplevel"});
   if (!top) return Error{top.error()};
@@ -115,20 +163,8 @@ Result<Changes> Changes::since(const std::string& revision, const std::string& f
   // A range, or a file of a revision, would be compared with something else than the working tree.
   if (!git(*top, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}))
     return Error{"--changed-since: '" + revision + "' is no commit of " + *top};
-  const Result<std::string> diff =
-      git(*top, {"-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff",
-                 "--no-textconv", "--text", "--no-prefix", "--no-renames", revision, "--"});
-  if (!diff) return Error{diff.error()};
-  Changes changes = from_diff(*diff, *top);
-  // Ignored ones too: a generated source is one that git is told to ignore.
-  const Result<std::string> untracked = git(*top, {"ls-files", "--others", "-z"});
-  if (!untracked) return Error{untracked.error()};
-  for (size_t begin = 0; begin < untracked->size();) {
-    const size_t end = std::min(untracked->find('\0', begin), untracked->size());
-    changes.lines_[canonical_path(*top + "/" + untracked->substr(begin, end - begin))].emplace_back(1,
-                                                                                                    INT_MAX);
-    begin = end + 1;
-  }
+  Changes changes;
+  if (const Result<void> added = changes.add_since(revision, *top); !added) return Error{added.error()};
   return changes;
 }
 

@@ -14,8 +14,10 @@ namespace capgate::lint {
 
 class Changes {
  public:
-  // Lines that differ between `revision` and the files as they are now, committed or not; files that git does
-  // not track count whole. `folder` is any folder of the repository. The error is git's own sentence.
+  // Lines that differ between `revision` and the files as they are now, committed or not, also in submodules
+  // and in files that git was told to take for unchanged; files that git does not track, and repositories
+  // inside that are no submodules, count whole. `folder` is any folder of the repository. The error is git's
+  // own sentence.
   static Result<Changes> since(const std::string& revision, const std::string& folder);
 
   // Parsed from `git diff --unified=0`; paths are relative to `top`.
@@ -28,6 +30,12 @@ class Changes {
   const Lines& lines() const { return lines_; }
 
  private:
+  void add(const Changes& other);
+  void add_whole(const std::string& path);
+  Result<void> add_since(const std::string& revision, const std::string& top);
+  Result<void> add_hidden(const std::string& revision, const std::string& top);
+  Result<void> add_submodules(const std::string& revision, const std::string& top);
+
   Lines lines_;
 };
 

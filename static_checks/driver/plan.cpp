@@ -146,6 +146,10 @@ Result<Plan> make_plan(const LintSettings& settings) {
   if (settings.arguments) {
     if (settings.files.empty())
       return Error{"options behind -- are for files that are named: capgate lint FILES -- OPTIONS"};
+    for (const std::string& file : settings.files)
+      if (directory_exists(file))
+        return Error{file + ": is a folder: options behind -- compile files that are named, such as " + file +
+                     "/*.cu; for a folder, name a compile database: capgate lint -p BUILD " + file};
     if (!settings.build.empty())
       return Error{"-p and options behind -- exclude each other: both say how to compile"};
     return planner.plain();

@@ -109,6 +109,7 @@ class Explain(unittest.TestCase):
             (["--explain", f"{UNITS}/debug.cu:0"], "--explain takes FILE:LINE"),
             (["--explain", "/nowhere.cu:3"], "there is no file /nowhere.cu"),
             (["--explain", f"{UNITS}/debug.cu:4", "--out", "-"], "--out"),
+            ([UNITS], f"{UNITS}: is a folder: options behind -- compile files that are named"),
         ):
             with self.subTest(words=words):
                 done = self.lint(*words)

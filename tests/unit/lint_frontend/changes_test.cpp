@@ -65,6 +65,58 @@ TEST(Changes, OnlyWhatBearsOnChangedLinesIsReported) {
   EXPECT_FALSE(run_lint(settings).ok());
 }
 
+// git takes these for unchanged, or for none of its files.
+TEST(Changes, OfSubmodulesNestedRepositoriesAndHiddenFilesAreSeen) {
+  Workspace w;
+  const auto in = [&](const std::string& folder, const std::string& words) {
+    return system(("cd '" + w.folder() + "/" + folder +
+                   "' && git -c user.name=t -c user.email=t@t -c protocol.file.allow=always " + words +
+                   " > /dev/null 2>&1")
+                      .c_str());
+  };
+  w.write("origin/sub.cu", "1\n2\n3\n");
+  ASSERT_EQ(in("origin", "init -q"), 0);
+  ASSERT_EQ(in("origin", "add ."), 0);
+  ASSERT_EQ(in("origin", "commit -q -m sub"), 0);
+  w.write("top/hidden.cu", "1\n2\n3\n");
+  w.write("top/skipped.cu", "1\n2\n3\n");
+  w.write("top/same.cu", "1\n2\n3\n");
+  ASSERT_EQ(in("top", "init -q"), 0);
+  ASSERT_EQ(in("top", "submodule add -q ../origin sub"), 0);
+  ASSERT_EQ(in("top", "add ."), 0);
+  ASSERT_EQ(in("top", "commit -q -m one"), 0);
+  ASSERT_EQ(in("top", "update-index --assume-unchanged hidden.cu same.cu"), 0);
+  ASSERT_EQ(in("top", "update-index --skip-worktree skipped.cu"), 0);
+  const std::string top = w.folder() + "/top";
+  const auto since = [&] { return Changes::since("HEAD", top); };
+  ASSERT_TRUE(since().ok()) << since().error();
+  EXPECT_TRUE(since()->lines().empty());
+
+  w.write("top/hidden.cu", "1\nchanged\n3\n");
+  w.write("top/skipped.cu", "1\n2\nchanged\n");
+  w.write("top/sub/sub.cu", "changed\n2\n3\n");
+  w.write("top/sub/new.cu", "1\n");
+  w.write("top/nested/inner.cu", "1\n2\n");
+  ASSERT_EQ(in("top/nested", "init -q"), 0);
+  ASSERT_EQ(in("top/nested", "add ."), 0);
+  ASSERT_EQ(in("top/nested", "commit -q -m inner"), 0);
+  const auto changes = since();
+  ASSERT_TRUE(changes.ok()) << changes.error();
+  EXPECT_TRUE(changes->touches(top + "/hidden.cu", 2, 2));
+  EXPECT_FALSE(changes->touches(top + "/hidden.cu", 1, 1));
+  EXPECT_TRUE(changes->touches(top + "/skipped.cu", 3, 3));
+  EXPECT_FALSE(changes->touches(top + "/skipped.cu", 1, 2));
+  EXPECT_FALSE(changes->touches(top + "/same.cu", 1, 3));
+  EXPECT_TRUE(changes->touches(top + "/sub/sub.cu", 1, 1));
+  EXPECT_FALSE(changes->touches(top + "/sub/sub.cu", 2, 3));
+  EXPECT_TRUE(changes->touches(top + "/sub/new.cu", 1, 1));
+  EXPECT_TRUE(changes->touches(top + "/nested/inner.cu", 2, 2));
+  // A commit in the submodule that the outer repository has not taken yet.
+  ASSERT_EQ(in("top/sub", "add ."), 0);
+  ASSERT_EQ(in("top/sub", "commit -q -m two"), 0);
+  EXPECT_TRUE(since()->touches(top + "/sub/sub.cu", 1, 1));
+}
+
 TEST(Changes, WithoutARepositoryItIsASentence) {
   Workspace w;
   w.write("a.cpp", "");

@@ -233,6 +233,12 @@ TEST(Plan, WrongUsageIsASentence) {
   settings.build = w.folder();
   EXPECT_FALSE(make_plan(settings).ok());
   settings.build.clear();
+  settings.files = {w.folder()};
+  const auto folder = make_plan(settings);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().find(w.folder() + ": is a folder: options behind -- compile files that are named"),
+            0U)
+      << folder.error();
   settings.files.clear();
   EXPECT_FALSE(make_plan(settings).ok());
 }
