@@ -38,7 +38,7 @@ void register_explain(CLI::App& app, int& exit_code) {
     view.width = reports::terminal_width(STDOUT_FILENO);
     const std::string page = page_of(*id, view);
     if (page.empty()) {
-      complain(reports::unknown_rule(*id));
+      complain(reports::unknown_name(*id));
       exit_code = kExitInconclusive;
       return;
     }

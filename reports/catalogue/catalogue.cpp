@@ -40,31 +40,40 @@ size_t rule_order(std::string_view id) {
   return rule ? static_cast<size_t>(rule - kRules.data()) : kRules.size();
 }
 
-std::vector<std::string_view> near_rules(std::string_view word) {
+std::vector<std::string_view> near_names(std::string_view word, std::span<const std::string_view> known) {
   word = word.substr(0, 64);
   std::vector<std::pair<size_t, std::string_view>> found;
-  for (const Rule& rule : kRules) {
-    const bool part = word.size() >= 3 && rule.id.find(word) != std::string_view::npos;
-    const size_t distance = part ? 0 : edit_distance(word, rule.id);
-    if (part || distance <= std::max<size_t>(2, rule.id.size() / 3)) found.emplace_back(distance, rule.id);
+  for (const std::string_view name : known) {
+    const bool part = word.size() >= 3 && name.find(word) != std::string_view::npos;
+    const size_t distance = part ? 0 : edit_distance(word, name);
+    if (part || distance <= std::max<size_t>(2, name.size() / 3)) found.emplace_back(distance, name);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string_view> ids;
-  for (size_t i = 0; i < std::min<size_t>(found.size(), 3); ++i) ids.push_back(found[i].second);
-  return ids;
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < std::min<size_t>(found.size(), 3); ++i) names.push_back(found[i].second);
+  return names;
 }
 
-std::string unknown_rule(std::string_view word) {
-  std::string text = "unknown rule \"" + std::string(word.substr(0, 64)) + "\"";
-  const auto near = near_rules(word);
-  if (near.empty()) return text + "; `capgate rules` lists them all";
-  text += "; did you mean ";
+std::vector<std::string_view> near_rules(std::string_view word) {
+  std::vector<std::string_view> ids;
+  for (const Rule& rule : kRules) ids.push_back(rule.id);
+  return near_names(word, ids);
+}
+
+std::string suggestion(const std::vector<std::string_view>& near) {
+  std::string text;
   for (size_t i = 0; i < near.size(); ++i) {
     if (i) text += i + 1 == near.size() ? " or " : ", ";
     text += near[i];
   }
-  return text + "?";
+  return text.empty() ? "" : "; did you mean " + text + "?";
+}
+
+std::string unknown_rule(std::string_view word) {
+  const std::string text = "unknown rule \"" + std::string(word.substr(0, 64)) + "\"";
+  const auto near = near_rules(word);
+  return text + (near.empty() ? "; `capgate rules` lists them all" : suggestion(near));
 }
 
 }  // namespace capgate::reports

@@ -46,6 +46,12 @@ size_t rule_order(std::string_view id);
 // Ids that somebody may have meant, best first, at most three.
 std::vector<std::string_view> near_rules(std::string_view word);
 
+// Those of `known` that are like the word, best first, at most three.
+std::vector<std::string_view> near_names(std::string_view word, std::span<const std::string_view> known);
+
+// `; did you mean host-sync or host-poll?`, empty where there is nothing to suggest.
+std::string suggestion(const std::vector<std::string_view>& near);
+
 // `unknown rule "host-snyc"; did you mean host-sync?`
 std::string unknown_rule(std::string_view word);
 

@@ -103,7 +103,7 @@ def main():
     rules = load(arguments.catalogue / "rules.toml")
     folder = arguments.catalogue / "situations"
     situations = situation_table.load(folder, {rule["id"]: rule for rule in rules})
-    replacements = situation_table.load_replacements(arguments.catalogue / "replacements.toml")
+    replacements = situation_table.load_replacements(arguments.catalogue / "replacements.toml", [rule["id"] for rule in rules])
     if arguments.cpp:
         write_anew(arguments.cpp, cpp(rules))
     if arguments.situations:

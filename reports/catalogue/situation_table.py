@@ -21,7 +21,7 @@ FIELDS = {
     "called_from": "a module or file of the user's line or of what called it",
 }
 WHERE = {"capture", "region", "first pass", "replays", "source"}
-KEYS = {"id", "title", "when", "why", "fix", "python_fix", "cpp", "python", "no_cpp", "no_python"}
+KEYS = {"id", "title", "when", "why", "fix", "python_fix", "cpp", "python", "no_cpp", "no_python", "whole_function"}
 COLUMNS = 97
 FIX_COLUMNS = 120
 GENERIC = "other"
@@ -58,6 +58,8 @@ def problem(entry, rule):
     for key in ("fix", "python_fix"):
         if "\n" in entry.get(key, "") or len(entry.get(key, "")) > FIX_COLUMNS:
             return f"{key} is one line of at most {FIX_COLUMNS} characters"
+    if entry.get("whole_function", True) is not True:
+        return "whole_function is true, or left out"
     for field, globs in entry["when"].items():
         if trouble := condition_problem(field, globs):
             return trouble
@@ -106,13 +108,15 @@ def flat(when):
             yield field, globs
 
 
-def load_replacements(path):
+def load_replacements(path, rules):
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["replacement"]
     named = [api for row in rows for api in row["apis"]]
     for row in rows:
         where = f"{path.name}: {row.get('apis')}"
-        if row.keys() != {"apis", "instead"} or not row["apis"]:
-            sys.exit(f"{where}: a row has apis and instead")
+        if row.keys() != {"apis", "rules", "instead"} or not row["apis"] or not row["rules"]:
+            sys.exit(f"{where}: a row has apis, rules and instead")
+        if unknown := set(row["rules"]) - set(rules):
+            sys.exit(f"{where}: {sorted(unknown)} is no rule")
         if "\n" in row["instead"] or len(row["instead"]) > FIX_COLUMNS + 40:
             sys.exit(f"{where}: instead is one line of at most {FIX_COLUMNS + 40} characters")
         if twice := [api for api in row["apis"] if named.count(api) != 1]:
@@ -143,8 +147,9 @@ def cpp(by_rule, replacements, literal):
             fields = [literal(entry["id"]), literal(rule), literal(entry["title"])]
             fields += [name if entry["when"] else "std::span<const Condition>{}"]
             fields += [literal(entry.get(key, "")) for key in keys]
+            fields += [str(entry.get("whole_function", False)).lower()]
             rows.append("    Situation{" + ",\n     ".join(fields) + "},\n")
     out.append(f"constexpr std::array<Situation, {len(rows)}> kSituations{{{{\n{''.join(rows)}}}}};\n")
-    others = "".join(f"    Replacement{{{list_of(row['apis'])}, {literal(row['instead'])}}},\n" for row in replacements)
+    others = "".join(f"    Replacement{{{list_of(row['apis'])}, {list_of(row['rules'])}, {literal(row['instead'])}}},\n" for row in replacements)
     out.append(f"constexpr std::array<Replacement, {len(replacements)}> kReplacements{{{{\n{others}}}}};\n")
     return "".join(out)

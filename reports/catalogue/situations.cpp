@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situation_fields.h"
@@ -72,6 +73,40 @@ std::string_view fix_given(const Situation& situation, const Violation& violatio
   if (!catalogues) return given;
   const std::string_view fix = fix_of(situation, violation);
   return fix.empty() && rule ? rule->hint : fix;
+}
+
+namespace {
+
+// "cudaMalloc", "cuMemAlloc", "cublasCreate"; no rule's id has a capital.
+bool is_api_name(std::string_view word) {
+  return word.starts_with("cu") &&
+         std::any_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+std::string unknown_situation(std::string_view word, const Rule& rule) {
+  std::vector<std::string_view> ids;
+  for (const Situation& situation : situations_of_rule(rule.id)) ids.push_back(situation.id);
+  const auto near = near_names(word, ids);
+  return std::string(rule.id) + " has no situation \"" + std::string(word.substr(0, 64)) + "\"" +
+         (near.empty() ? "; `capgate explain " + std::string(rule.id) + "` lists those that it has"
+                       : suggestion(near));
+}
+
+std::string unknown_api(std::string_view word) {
+  std::vector<std::string_view> apis;
+  for (const Replacement& row : kReplacements) apis.insert(apis.end(), row.apis.begin(), row.apis.end());
+  const auto near = near_names(word, apis);
+  return "\"" + std::string(word.substr(0, 64)) +
+         "\" is not among the calls that captures refuse or leave out" +
+         (near.empty() ? "; docs/rules/calls.md lists them" : suggestion(near));
+}
+
+}  // namespace
+
+std::string unknown_name(std::string_view word) {
+  if (const Rule* rule = find_rule(word.substr(0, word.find('.'))); rule && word.find('.') != word.npos)
+    return unknown_situation(word, *rule);
+  return is_api_name(word) ? unknown_api(word) : unknown_rule(word);
 }
 
 std::span<const Replacement> replacements() {

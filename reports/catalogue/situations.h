@@ -29,6 +29,7 @@ struct Situation {
   std::string_view fix, python_fix;    // one line; python_fix where Python has other words for it
   std::string_view cpp, python;        // an example of the fix, two lines at most
   std::string_view no_cpp, no_python;  // why there is none, where a language cannot have the situation
+  bool whole_function = false;         // the fix replaces the function that the fault is in
 };
 
 // By rule in the catalogue's order, within a rule the most specific first.
@@ -58,10 +59,14 @@ std::string_view fix_given(const Situation& situation, const Violation& violatio
 
 // What to call in place of an API that a capture refuses or leaves out, or where to move the call.
 struct Replacement {
-  std::span<const std::string_view> apis;  // without the suffixes of variants (_v2, _ptsz)
-  std::string_view instead;                // one line
+  std::span<const std::string_view> apis;   // without the suffixes of variants (_v2, _ptsz)
+  std::span<const std::string_view> rules;  // what a report calls it, on the thread that captures
+  std::string_view instead;                 // one line
 };
 std::span<const Replacement> replacements();
+
+// What `explain` says of a word that is no rule, situation or API that captures refuse.
+std::string unknown_name(std::string_view word);
 
 // By the name of an API, with or without such a suffix; null when captures take it.
 const Replacement* replacement(std::string_view api);

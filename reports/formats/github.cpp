@@ -34,7 +34,8 @@ std::string_view command(Severity severity) {
   return severity == Severity::warning ? "warning" : "notice";
 }
 
-std::string annotation(const Violation& fault) {
+std::string annotation(const formats::OpenFault& open) {
+  const Violation& fault = *open.fault;
   std::string properties;
   const Location& at = fault.location;
   if (!at.file.empty()) {
@@ -43,9 +44,9 @@ std::string annotation(const Violation& fault) {
     if (at.line > 0 && at.column.value_or(0) > 0) properties += fmt::format(",col={}", *at.column);
     properties += ",";
   }
-  const std::string fix = fault.hint.empty() ? "" : "%0AFix: " + escaped(fault.hint, false);
+  const std::string fix = fault.hint.empty() ? "" : "%0AFix: " + escaped(formats::cut(fault.hint), false);
   return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity), properties,
-                     escaped("capgate " + fault.rule, true), escaped(fault.message, false), fix);
+                     escaped("capgate " + fault.rule, true), escaped(formats::message_of(open), false), fix);
 }
 
 }  // namespace
@@ -53,11 +54,11 @@ std::string annotation(const Violation& fault) {
 std::string to_github(const Report& report) {
   const auto faults = formats::open_faults(report);
   std::string out;
-  for (size_t i = 0; i < faults.size() && i < kShown; ++i) out += annotation(*faults[i]);
+  for (size_t i = 0; i < faults.size() && i < kShown; ++i) out += annotation(faults[i]);
   if (faults.size() > kShown)
     out += fmt::format("{} more in the report\n", formats::counted(faults.size() - kShown, "finding"));
   for (const auto& reason : report.reasons)
-    out += fmt::format("::{} title=capgate::{}%0ARun: {}\n",
+    out += fmt::format("::{} title=capgate::{}%0ATo do: {}\n",
                        report.verdict == Verdict::fail ? "notice" : "warning", escaped(reason.text, false),
                        escaped(reason.remedy, false));
   return out + escaped(formats::verdict_line(report), false) + "\n";

@@ -21,14 +21,16 @@ std::string_view severity(Severity of) {
 std::string to_gitlab(const Report& report) {
   Json list = Json::array();
   std::map<std::string, int> seen;  // GitLab drops the second of two equal fingerprints
-  for (const auto* fault : formats::open_faults(report)) {
+  for (const auto& open : formats::open_faults(report)) {
+    const Violation* fault = open.fault;
+    const std::string id = printable(fault->id);
     const int ordinal = seen[fault->id]++;
     const Location& at = fault->location;
     // GitLab refuses an entry without a path.
     const std::string path = at.file.empty() ? "no-source" : formats::path_of(at.file);
-    list.push_back({{"description", printable(fault->message)},
-                    {"check_name", fault->rule},
-                    {"fingerprint", ordinal ? fault->id + "-" + std::to_string(ordinal) : fault->id},
+    list.push_back({{"description", printable(formats::message_of(open))},
+                    {"check_name", printable(fault->rule)},
+                    {"fingerprint", ordinal ? id + "-" + std::to_string(ordinal) : id},
                     {"severity", severity(fault->severity)},
                     {"location", {{"path", printable(path)}, {"lines", {{"begin", std::max(1, at.line)}}}}}});
   }

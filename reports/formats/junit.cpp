@@ -41,24 +41,25 @@ bool seen_by(const Rule& rule, std::string_view who) {
 
 // The faults of one rule: errors make the case fail, what is less is its output.
 std::string test_case(std::string_view rule, std::string_view suite,
-                      const std::vector<const Violation*>& faults) {
+                      const std::vector<formats::OpenFault>& faults) {
   std::string failures, output;
-  size_t errors = 0;
-  for (const auto* fault : faults) {
+  std::vector<formats::OpenFault> errors;
+  for (const auto& open : faults) {
+    const Violation* fault = open.fault;
     if (fault->rule != rule) continue;
     const bool error = fault->severity == Severity::error;
-    errors += error;
-    const std::string line = xml(
-        fmt::format("{}: {}: {}", formats::place_of(fault->location), name(fault->severity), fault->message));
-    const std::string fix = fault->hint.empty() ? "" : "\n    fix: " + xml(fault->hint);
+    if (error) errors.push_back(open);
+    const std::string line = xml(fmt::format("{}: {}: {}", formats::place_of(fault->location),
+                                             name(fault->severity), formats::message_of(open)));
+    const std::string fix = fault->hint.empty() ? "" : "\n    fix: " + xml(formats::cut(fault->hint));
     (error ? failures : output) += line + fix + "\n";
   }
   std::string out = fmt::format("    <testcase classname=\"capgate.{}\" name=\"{}\"", suite, xml(rule));
-  if (errors == 0 && output.empty()) return out + "/>\n";
+  if (errors.empty() && output.empty()) return out + "/>\n";
   out += ">\n";
-  if (errors)
+  if (!errors.empty())
     out += fmt::format("      <failure type=\"{}\" message=\"{}: {}\">{}</failure>\n", xml(rule),
-                       formats::counted(errors, "error"), failures.substr(0, failures.find('\n')), failures);
+                       formats::counted_errors(errors), failures.substr(0, failures.find('\n')), failures);
   if (!output.empty()) out += fmt::format("      <system-out>{}</system-out>\n", output);
   return out + "    </testcase>\n";
 }
@@ -72,7 +73,7 @@ std::string verdict_case(const Report& report) {
     return out + fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", line);
   std::string reasons;
   for (const auto& reason : report.reasons)
-    reasons += xml(reason.text) + "\nrun: " + xml(reason.remedy) + "\n";
+    reasons += xml(reason.text) + "\nto do: " + xml(reason.remedy) + "\n";
   const std::string_view element = report.verdict == Verdict::fail ? "failure" : "error";
   return out + fmt::format(">\n      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n    </testcase>\n", element,
                            name(report.verdict), line, reasons);
@@ -94,13 +95,13 @@ std::string to_junit(const Report& report) {
   std::vector<std::string_view> known;
   for (const Rule& rule : rules()) {
     known.push_back(rule.id);
-    const bool has_fault =
-        std::any_of(faults.begin(), faults.end(), [&](const auto* one) { return one->rule == rule.id; });
+    const bool has_fault = std::any_of(faults.begin(), faults.end(),
+                                       [&](const auto& one) { return one.fault->rule == rule.id; });
     if (!has_fault && !(ran && seen_by(rule, "runtime")) && !(linted && seen_by(rule, "static"))) continue;
     cases += test_case(rule.id, ran ? "run" : "lint", faults);
   }
   // A rule of a newer version.
-  for (const auto* fault : faults) {
+  for (const auto& [fault, cause] : faults) {
     if (std::find(known.begin(), known.end(), fault->rule) != known.end()) continue;
     known.push_back(fault->rule);
     cases += test_case(fault->rule, ran ? "run" : "lint", faults);

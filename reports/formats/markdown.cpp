@@ -54,27 +54,28 @@ std::string source(const Violation& fault) {
   std::string lines;
   for (const auto& line : fault.source)
     lines += fmt::format("{} {} | {}\n", line.line == fault.location.line ? ">" : " ", line.line,
-                         printable(line.text));
+                         printable(formats::cut(line.text)));
   if (lines.empty()) return "";
   const std::string ticks = fence(lines, 3);
   return ticks + "\n" + lines + ticks + "\n\n";
 }
 
-std::string first(const Violation& fault) {
+std::string first(const formats::OpenFault& open) {
+  const Violation& fault = *open.fault;
   std::string out = fmt::format("**{}** at {}: {}\n\n", plain(fault.rule),
-                                code(formats::place_of(fault.location)), plain(fault.message));
+                                code(formats::place_of(fault.location)), plain(formats::message_of(open)));
   out += source(fault);
-  if (!fault.hint.empty()) out += "**Fix:** " + plain(fault.hint) + "\n\n";
+  if (!fault.hint.empty()) out += "**Fix:** " + plain(formats::cut(fault.hint)) + "\n\n";
   return out;
 }
 
-std::string table(const std::vector<const Violation*>& faults) {
+std::string table(const std::vector<formats::OpenFault>& faults) {
   std::string out = "| | rule | place | finding |\n| --- | --- | --- | --- |\n";
   for (size_t i = 0; i < faults.size() && i < kListed; ++i) {
-    const Violation& fault = *faults[i];
+    const Violation& fault = *faults[i].fault;
     out += fmt::format("| {}{} | {} | {} | {} |\n", name(fault.severity),
                        fault.baseline == "new" ? ", new" : "", code(fault.rule, true),
-                       code(formats::place_of(fault.location), true), plain(fault.message));
+                       code(formats::place_of(fault.location), true), plain(formats::message_of(faults[i])));
   }
   if (faults.size() > kListed) out += fmt::format("\n{} more in the report\n", faults.size() - kListed);
   return out + "\n";
@@ -85,11 +86,11 @@ std::string table(const std::vector<const Violation*>& faults) {
 std::string to_markdown(const Report& report) {
   std::string out = "### capgate: " + plain(formats::verdict_line(report)) + "\n\n";
   const auto faults = formats::open_faults(report);
-  if (!faults.empty() && faults.front()->severity != Severity::note) out += first(*faults.front());
+  if (!faults.empty() && faults.front().fault->severity != Severity::note) out += first(faults.front());
   if (faults.size() > 1) out += table(faults);
   for (const auto& reason : report.reasons) {
-    out += "Not proven: " + plain(reason.text) + "\n";
-    if (!reason.remedy.empty()) out += "\nRun: " + code(reason.remedy) + "\n";
+    out += "Not proved, because " + plain(formats::cut(reason.text)) + "\n";
+    if (!reason.remedy.empty()) out += "\nTo do: " + code(reason.remedy) + "\n";
     out += "\n";
   }
   return out;

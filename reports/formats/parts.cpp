@@ -2,15 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "reports/model/causes.h"
 #include "reports/terminal/terminal.h"
+#include "reports/terminal/text.h"
 
 namespace capgate::reports::formats {
 
-std::vector<const Violation*> open_faults(const Report& report) {
-  std::vector<const Violation*> open;
-  for (const auto& violation : report.violations)
-    if (!violation.suppressed) open.push_back(&violation);
+std::vector<OpenFault> all_faults(const Report& report) {
+  const Causes causes(report);
+  std::vector<OpenFault> all;
+  all.reserve(report.violations.size());
+  for (const auto& violation : report.violations) all.push_back({&violation, causes.cause_of(violation)});
+  std::stable_partition(all.begin(), all.end(), [](const OpenFault& one) { return !one.cause; });
+  return all;
+}
+
+std::vector<OpenFault> open_faults(const Report& report) {
+  std::vector<OpenFault> open = all_faults(report);
+  std::erase_if(open, [](const OpenFault& one) { return one.fault->suppressed.has_value(); });
   return open;
+}
+
+std::string message_of(const OpenFault& open) {
+  const std::string message = cut(open.fault->message);
+  if (!open.cause) return message;
+  return fmt::format("{} (a symptom of {} at {})", message, cut(open.cause->rule, terminal::kNameColumns),
+                     place_of(open.cause->location));
+}
+
+std::string counted_errors(const std::vector<OpenFault>& faults) {
+  size_t errors = 0, symptoms = 0;
+  for (const OpenFault& one : faults)
+    if (one.fault->severity == Severity::error) ++(one.cause ? symptoms : errors);
+  if (errors == 0) return counted(symptoms, "symptom");
+  return counted(errors, "error") + (symptoms ? " with " + counted(symptoms, "symptom") : "");
+}
+
+std::string cut(std::string_view text, size_t most) {
+  return terminal::head_of(text, most);
 }
 
 std::string path_of(const std::string& file) {
@@ -20,7 +51,7 @@ std::string path_of(const std::string& file) {
 }
 
 std::string place_of(const Location& location) {
-  if (location.file.empty()) return location.function;
+  if (location.file.empty()) return cut(location.function, terminal::kNameColumns);
   const std::string path = path_of(location.file);
   return location.line > 0 ? fmt::format("{}:{}", path, location.line) : path;
 }

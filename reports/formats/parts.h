@@ -9,11 +9,29 @@
 
 namespace capgate::reports::formats {
 
-// Unsuppressed, in the report's order, which is that of importance.
-std::vector<const Violation*> open_faults(const Report& report);
+// What is not suppressed: causes in the report's order, which is that of importance, then their symptoms. A
+// reader that shows ten of them shows ten things to change.
+struct OpenFault {
+  const Violation* fault;
+  const Violation* cause;  // null: it counts by itself
+};
+std::vector<OpenFault> open_faults(const Report& report);
+
+// The same with what is suppressed, in the same order.
+std::vector<OpenFault> all_faults(const Report& report);
+
+// Its message, cut where a generated name makes it huge, and for a symptom what it follows from.
+std::string message_of(const OpenFault& open);
+
+// "2 errors with 3 symptoms"
+std::string counted_errors(const std::vector<OpenFault>& faults);
 
 // The path as the formats write it: '/' between parts, without "./".
 std::string path_of(const std::string& file);
+
+// Text of a report of at most `most` characters.
+inline constexpr size_t kLongest = 2000;
+std::string cut(std::string_view text, size_t most = kLongest);
 
 // "model/moe.py:212", the function where there is no file.
 std::string place_of(const Location& location);

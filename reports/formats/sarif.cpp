@@ -78,9 +78,12 @@ Json suppression(const Violation& violation) {
 }
 
 Json properties(const Violation& violation) {
-  Json out = {{"phase", name(violation.phase)}, {"evidence", violation.evidence}};
+  Json evidence = Json::array();
+  for (const auto& kind : violation.evidence) evidence.push_back(printable(kind));
+  Json out = {{"phase", name(violation.phase)}, {"evidence", std::move(evidence)}};
   if (violation.api) out["api"] = printable(*violation.api);
   if (violation.result) out["result"] = printable(*violation.result);
+  if (violation.symptom_of) out["symptomOf"] = printable(*violation.symptom_of);
   if (violation.capture) out["capture"] = printable(*violation.capture);
   if (violation.stream) out["stream"] = printable(*violation.stream);
   if (violation.blocked_us) out["blockedMicroseconds"] = *violation.blocked_us;
@@ -88,17 +91,18 @@ Json properties(const Violation& violation) {
   return out;
 }
 
-Json result(const Violation& violation, int ordinal, bool with_ways, RuleList& rules) {
+Json result(const OpenFault& ranked, int ordinal, bool with_ways, RuleList& rules) {
+  const Violation& violation = *ranked.fault;
   const std::string fix = violation.hint.empty() ? "" : ". Fix: " + violation.hint;
-  Json out = {{"ruleId", violation.rule},
-              {"ruleIndex", rules.index_of(violation.rule)},
+  const std::string rule = printable(violation.rule), id = printable(violation.id);
+  Json out = {{"ruleId", rule},
+              {"ruleIndex", rules.index_of(rule)},
               {"level", level(violation.severity)},
-              {"message", text(violation.message + fix)},
+              {"message", text(message_of(ranked) + fix)},
               {"locations", Json::array({sarif_location(violation.location)})},
               // The first is what GitHub recognises a result by; both outlive moved lines.
               {"partialFingerprints",
-               {{"primaryLocationLineHash", fmt::format("{}:{}", violation.id, ordinal + 1)},
-                {"capgateId/v1", violation.id}}}};
+               {{"primaryLocationLineHash", fmt::format("{}:{}", id, ordinal + 1)}, {"capgateId/v1", id}}}};
   if (violation.count > 0) out["occurrenceCount"] = std::min<uint64_t>(violation.count, INT32_MAX);
   if (with_ways && !violation.stacks.empty()) out["stacks"] = sarif_stacks(violation);
   if (with_ways && !violation.flow.empty()) out["codeFlows"] = sarif_flow(violation);
@@ -124,7 +128,7 @@ Json invocation(const Report& report) {
   if (report.run && report.run->exit_code) out["exitCode"] = *report.run->exit_code;
   Json notes = Json::array();
   for (const auto& reason : report.reasons)
-    notes.push_back(notification(reason.text + ". Run: " + reason.remedy, "warning"));
+    notes.push_back(notification(reason.text + ". To do: " + reason.remedy, "warning"));
   for (const auto& gap : report.coverage.not_checked)
     notes.push_back(notification("not checked: " + gap, "note"));
   if (report.violations.size() > kMostResults)
@@ -141,13 +145,14 @@ std::string to_sarif(const Report& report) {
   RuleList rules;
   Json results = Json::array();
   std::map<std::string, int> seen;
-  for (const auto& violation : report.violations) {
+  for (const OpenFault& one : all_faults(report)) {
     if (results.size() == kMostResults) break;
-    results.push_back(result(violation, seen[violation.id]++, results.size() < kShownResults, rules));
+    results.push_back(result(one, seen[one.fault->id]++, results.size() < kShownResults, rules));
   }
   const Json run = {
       {"tool",
-       {{"driver", {{"name", "capgate"}, {"version", report.tool.version}, {"rules", rules.list()}}}}},
+       {{"driver",
+         {{"name", "capgate"}, {"version", printable(report.tool.version)}, {"rules", rules.list()}}}}},
       {"invocations", Json::array({invocation(report)})},
       {"results", std::move(results)},
       {"columnKind", "unicodeCodePoints"},

@@ -24,10 +24,11 @@ bool plain_in_uri(char character) {
          std::string_view("/-._~").find(character) != std::string_view::npos;
 }
 
-// A path relative to the repository stays relative; an absolute one names its scheme.
+// A path relative to the repository stays relative; an absolute one names its scheme. What turns the
+// direction of writing would do so again where a viewer decodes the escapes.
 std::string uri(const std::string& file) {
   std::string out = file.starts_with('/') ? "file://" : "";
-  for (const char character : path_of(file)) {
+  for (const char character : path_of(printable(file))) {
     if (plain_in_uri(character))
       out += character;
     else

@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "reports/model/causes.h"
+
 namespace capgate::reports {
 
 BaselineComparison compare_with_baseline(Report& report, const Report& baseline) {
@@ -22,16 +24,27 @@ BaselineComparison compare_with_baseline(Report& report, const Report& baseline)
     const auto before = known.find(violation.id);
     const bool is_known = before != known.end() && before->second <= violation.severity;
     violation.baseline = is_known ? "known" : "new";
+  }
+  // A symptom counts with its cause, unless one of them is new and the other is not.
+  const Causes causes(report);
+  for (const auto& violation : report.violations) {
     if (violation.suppressed || violation.severity == Severity::note) continue;
+    if (const Violation* cause = causes.cause_of(violation); cause && cause->baseline == violation.baseline)
+      continue;
     const bool error = violation.severity == Severity::error;
-    if (is_known)
+    if (violation.baseline == "known")
       ++(error ? comparison.known_errors : comparison.known_warnings);
     else
       ++(error ? comparison.new_errors : comparison.new_warnings);
   }
-  for (const auto& violation : baseline.violations)
-    if (violation.severity != Severity::note && !present.contains(violation.id))
-      comparison.stale.push_back(&violation);
+  const auto gone = [&](const Violation& violation) {
+    return violation.severity != Severity::note && !present.contains(violation.id);
+  };
+  const Causes before(baseline);
+  for (const auto& violation : baseline.violations) {
+    const Violation* cause = before.cause_of(violation);
+    if (gone(violation) && !(cause && gone(*cause))) comparison.stale.push_back(&violation);
+  }
   return comparison;
 }
 

@@ -8,6 +8,7 @@
 
 namespace capgate::reports {
 
+// Causes are counted; a symptom only where its cause is not as new, or as old, as itself.
 struct BaselineComparison {
   uint64_t new_errors = 0, known_errors = 0, new_warnings = 0, known_warnings = 0;
   // Faults of the baseline that the report no longer has: the baseline should be made anew.

@@ -89,12 +89,28 @@ const std::vector<const Violation*>& Causes::symptoms_of(const Violation& cause)
   return at == symptoms_.end() ? kNone : at->second;
 }
 
+namespace {
+
+double blocked_us(const Violation& violation) {
+  return violation.per_step ? violation.per_step->blocked_us.value_or(0) : 0;
+}
+
+double weight(const Violation& violation) {
+  const double blocked = blocked_us(violation);
+  return blocked > 0 ? blocked + Causes::kCallUs * violation.per_step->count : 0;
+}
+
+}  // namespace
+
 double Causes::blocked_us_per_step(const Violation& cause) const {
-  const auto of = [](const Violation& violation) {
-    return violation.per_step ? violation.per_step->blocked_us.value_or(0) : 0;
-  };
-  double sum = of(cause);
-  for (const Violation* symptom : symptoms_of(cause)) sum += of(*symptom);
+  double sum = blocked_us(cause);
+  for (const Violation* symptom : symptoms_of(cause)) sum += blocked_us(*symptom);
+  return sum;
+}
+
+double Causes::weight_per_step(const Violation& cause) const {
+  double sum = weight(cause);
+  for (const Violation* symptom : symptoms_of(cause)) sum += weight(*symptom);
   return sum;
 }
 

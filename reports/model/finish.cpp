@@ -30,6 +30,10 @@ void link_symptoms(Report& report) {
   for (const auto& violation : report.violations) names.push_back(violation.id);
   fill_ids(report);
   settle_symptoms(report.violations, names);
+  join_whole_functions(report.violations);
+  names.clear();
+  for (const auto& violation : report.violations) names.push_back(violation.id);
+  settle_symptoms(report.violations, names);
 }
 
 // The order in which somebody should read them: what counts first, then what killed a capture, then what
@@ -49,7 +53,7 @@ void sort_violations(Report& report) {
     const Violation& v = all[i];
     const int kind = v.severity == Severity::error ? kinds[i] : 0;
     keys.push_back({{v.suppressed.has_value(), v.severity, kind, !killed_a_capture(v),
-                     -causes.blocked_us_per_step(v), v.per_step ? -v.per_step->count : 0, rule_order(v.rule)},
+                     -causes.weight_per_step(v), v.per_step ? -v.per_step->count : 0, rule_order(v.rule)},
                     {v.location.file, v.location.line, v.location.column.value_or(0), v.id}});
   }
   const auto index = [&](const Violation* v) { return static_cast<size_t>(v - all.data()); };

@@ -330,6 +330,9 @@ Result<nlohmann::ordered_json> parse(std::string_view text, std::string_view sou
   const std::string source(source_name);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{source + ": is empty; a report was expected"};
+  if (text.starts_with("CGSEALED") || text.starts_with("CGTRACE\n"))
+    return Error{source + ": is the trace of a run, not a report; make a report of it: capgate analyze " +
+                 source + " --out REPORT.json"};
   try {
     return parse_input(text, taken_out);
   } catch (const NoReport& refused) {

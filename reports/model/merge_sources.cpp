@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -73,6 +74,18 @@ bool same_source(const std::string& a, const std::string& b) {
          longer[longer.size() - shorter.size() - 1] == '/';
 }
 
+namespace {
+
+// Two programs of one house share headers; a file that is compiled by itself tells them apart.
+bool is_header(const std::string& path) {
+  static constexpr std::array<std::string_view, 10> kEndings{".h",   ".hh",  ".hpp", ".hxx", ".cuh",
+                                                             ".inl", ".inc", ".ipp", ".tpp", ".def"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+}  // namespace
+
 bool is_python_source(const std::string& path) {
   return path.ends_with(".py") || path.ends_with(".pyx") || path.starts_with('<');
 }
@@ -94,8 +107,19 @@ Result<void> check_sources(const std::vector<MergeInput>& inputs) {
   std::erase_if(named, is_python_source);
   if (!audit || !lint || audit == lint || named.empty() || read.empty()) return {};
   const ByName known(read);
-  if (std::any_of(named.begin(), named.end(), [&](const std::string& path) { return known.has(path); }))
-    return {};
+  const bool only_headers = std::all_of(named.begin(), named.end(), is_header);
+  std::string shared_header;
+  for (const std::string& path : named) {
+    if (!known.has(path)) continue;
+    if (only_headers || !is_header(path)) return {};
+    shared_header = path;
+  }
+  const auto source = std::find_if_not(named.begin(), named.end(), is_header);
+  if (!shared_header.empty())
+    return Error{fmt::format(
+        "cannot merge {} and {}: they share headers, such as {}, and lint read none of the sources that the "
+        "audit's frames name, such as {}; lint the sources of the audited program",
+        audit->name, lint->name, shared_header, *source)};
   return Error{fmt::format(
       "cannot merge {} and {}: lint read {} source{}, such as {}, and none of those that the audit's frames "
       "name, "

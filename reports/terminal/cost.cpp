@@ -22,7 +22,9 @@ std::string per_step(const Violation& violation) {
   return fmt::format("{:.3g} per step", violation.per_step->count);
 }
 
-std::string cost(const Report& report, const Violation& violation) {
+namespace {
+
+std::string own_cost(const Report& report, const Violation& violation) {
   if (violation.per_step) {
     const PerStep& of = *violation.per_step;
     std::string out = fmt::format("{} ({}{})", per_step(violation), counted(of.steps, "step"), left_out(of));
@@ -43,6 +45,15 @@ std::string cost(const Report& report, const Violation& violation) {
   }
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";
+}
+
+}  // namespace
+
+std::string cost(const Report& report, const Causes& causes, const Violation& violation) {
+  const std::string own = own_cost(report, violation);
+  const double alone = violation.per_step ? violation.per_step->blocked_us.value_or(0) : 0;
+  const double all = causes.blocked_us_per_step(violation);
+  return all > alone ? own + "; " + duration(all) + " with its symptoms" : own;
 }
 
 }  // namespace capgate::reports::terminal

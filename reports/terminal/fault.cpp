@@ -38,8 +38,8 @@ std::string seen_line(const Violation& violation) {
         add("the host was blocked for " + duration(*violation.blocked_us));
     }
     if (violation.bytes) add(bytes(*violation.bytes));
-    if (violation.thread) add("thread " + clean(*violation.thread));
-    if (violation.stream) add("stream " + clean(*violation.stream));
+    if (violation.thread) add("thread " + head_of(clean(*violation.thread)));
+    if (violation.stream) add("stream " + head_of(clean(*violation.stream)));
     if (violation.device && *violation.device > 0) add(fmt::format("device {}", *violation.device));
   }
   if (seen(violation, "runtime") && seen(violation, "static")) add("in the run and in the source");
@@ -50,7 +50,7 @@ std::string flow(const Violation& violation) {
   std::string out;
   for (const auto& step : violation.flow) {
     out += out.empty() ? "  path    " : "          ";
-    out += tail_of(clean(step.file)) + clean(fmt::format(":{}: {}", step.line, step.message)) + "\n";
+    out += tail_of(clean(step.file)) + sentence(fmt::format(":{}: {}", step.line, step.message)) + "\n";
   }
   return out;
 }
@@ -65,7 +65,8 @@ const Capture* capture_of(const Report& report, const Violation& violation) {
 }
 
 std::string heading(const Report& report, const Violation& violation, const Paint& paint) {
-  std::string out = painted_severity(violation.severity, paint) + " " + paint.bold(clean(violation.rule));
+  std::string out =
+      painted_severity(violation.severity, paint) + " " + paint.bold(head_of(clean(violation.rule)));
   const std::string where = place(violation.location);
   if (!where.empty()) out += " " + where;
   const std::string what = consequence(report, violation);
@@ -114,7 +115,7 @@ std::string place(const Location& location) {
 
 std::string consequence(const Report& report, const Violation& violation) {
   if (const auto own = violation.details.find("consequence"); own != violation.details.end())
-    return clean(own->second);
+    return sentence(own->second);
   std::string times = violation.count > 1 ? fmt::format("{} times ", grouped(violation.count)) : "";
   if (violation.per_step) times = per_step(violation) + " ";
   if (violation.capture) {
@@ -146,7 +147,7 @@ std::string fix(const Violation& violation, const TerminalOptions& options) {
   const Situation& situation = situation_named(violation);
   const std::string_view given = fix_given(situation, violation);
   if (given.empty()) return "";
-  std::string out = labelled("fix", given, options);
+  std::string out = labelled("fix", sentence(given), options);
   const size_t label = out.find("fix");
   if (options.color) out.replace(label, 3, Paint(true).green("fix"));
   if (given == fix_of(situation, violation)) out += code_block(example_of(situation, violation), 12);
@@ -158,7 +159,7 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   const Paint paint(options.color);
   const bool is_first = &violation == printed.first;
   std::string out = heading(report, violation, paint);
-  if (!is_first) out += wrap(violation.message, 2, options.width);
+  if (!is_first) out += wrap(sentence(violation.message), 2, options.width);
   const Situation& situation = situation_named(violation);
   if (!situation.why.empty() && printed.explained.insert(std::string(situation.id)).second)
     out += wrap(situation.why, 2, options.width);
@@ -166,16 +167,17 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   out += source.empty() ? "" : "\n" + source + "\n";
   out += flow(violation);
   out += printed.stacks.print(violation, options);
-  if (violation.per_step && !is_first) out += labelled("cost", cost(report, violation), options);
+  if (violation.per_step && !is_first) out += labelled("cost", cost(report, causes, violation), options);
   if (const std::string text = seen_line(violation); !text.empty()) out += labelled("seen", text, options);
   if (violation.suppressed)
-    out += labelled("allowed", violation.suppressed->reason + " (" + violation.suppressed->origin + ")",
-                    options);
+    out +=
+        labelled("allowed",
+                 sentence(violation.suppressed->reason + " (" + violation.suppressed->origin + ")"), options);
   if (!is_first) out += fix(violation, options);
   if (const auto& symptoms = causes.symptoms_of(violation); !symptoms.empty()) {
     out += "  " + counted(symptoms.size(), "symptom") + " of it:\n";
     for (const Violation* symptom : symptoms)
-      out += "    " + heading(report, *symptom, paint) + wrap(symptom->message, 6, options.width);
+      out += "    " + heading(report, *symptom, paint) + wrap(sentence(symptom->message), 6, options.width);
   }
   return out;
 }
@@ -185,7 +187,7 @@ std::string short_fault(const Report& report, const Violation& violation, const 
   std::string text = violation.message;
   if (violation.suppressed) text = violation.suppressed->reason + " (" + violation.suppressed->origin + ")";
   return (violation.suppressed ? "allowed " : "") + heading(report, violation, paint) +
-         wrap(text, 2, options.width);
+         wrap(sentence(text), 2, options.width);
 }
 
 }  // namespace capgate::reports::terminal

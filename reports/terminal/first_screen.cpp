@@ -45,10 +45,10 @@ std::string cause_block(const Report& report, const Causes& causes, const Violat
                         const TerminalOptions& options, int around) {
   const Paint paint(options.color);
   std::string out = "\n" + heading(report, cause, paint);
-  out += wrap(cause.message, 2, options.width);
+  out += wrap(sentence(cause.message), 2, options.width);
   out += source_lines(cause, paint, around);
   if (const std::string way = way_to_the_call(cause); !way.empty()) out += labelled("calls", way, options);
-  out += labelled("cost", cost(report, cause), options);
+  out += labelled("cost", cost(report, causes, cause), options);
   out += fix(cause, options);
   out += labelled("new?", novelty(cause, options), options);
   if (const std::string more = other_causes(report, causes, cause); !more.empty())
@@ -60,8 +60,8 @@ std::string not_proved(const Report& report, const TerminalOptions& options) {
   const NotProved open = what_was_not_proved(report);
   if (open.text.empty()) return "";
   return wrap(
-      "  not proved: " + clean(open.text) + (open.command.empty() ? "" : "; run: " + clean(open.command)), 2,
-      options.width);
+      "  not proved: " + sentence(open.text) + (open.command.empty() ? "" : "; run: " + clean(open.command)),
+      2, options.width);
 }
 
 }  // namespace

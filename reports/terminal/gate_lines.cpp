@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "reports/model/causes.h"
 #include "reports/model/claims.h"
 #include "reports/model/failure.h"
 #include "reports/model/names.h"
@@ -44,14 +46,38 @@ Reason only_eager(const std::string& report_name) {
               report_name.empty() ? "REPORT" : report_name)};
 }
 
-std::string failed_line(const Report& report, const std::vector<const Violation*>& faults, bool with_baseline,
+// The faults that decide: causes, and how many symptoms each of them has among those faults.
+struct Deciding {
+  std::vector<const Violation*> causes;
+  std::map<const Violation*, uint64_t> symptoms;
+};
+
+Deciding by_cause(const Report& report, const std::vector<const Violation*>& faults) {
+  const Causes causes(report);
+  const std::set<const Violation*> decide(faults.begin(), faults.end());
+  Deciding out;
+  for (const Violation* fault : faults) {
+    const Violation* cause = causes.cause_of(*fault);
+    if (cause && decide.contains(cause))
+      ++out.symptoms[cause];
+    else
+      out.causes.push_back(fault);
+  }
+  return out;
+}
+
+std::string failed_line(const Report& report, const Deciding& deciding, bool with_baseline,
                         const Paint& paint) {
   const std::string newly = with_baseline ? "new " : "";
+  const auto& faults = deciding.causes;
   const auto errors = static_cast<uint64_t>(std::count_if(
       faults.begin(), faults.end(), [](const Violation* v) { return v->severity == Severity::error; }));
   std::string count = errors ? counted(errors, newly + "error") : "";
   if (faults.size() > errors)
     count += (errors ? ", " : "") + counted(faults.size() - errors, newly + "warning");
+  uint64_t symptoms = 0;
+  for (const auto& [cause, number] : deciding.symptoms) symptoms += number;
+  if (symptoms) count += " with " + counted(symptoms, "symptom");
   const auto failure = failure_of(report, faults);
   const bool known = failure && failure->at->severity == Severity::error;
   return paint.red("gate: fail") +
@@ -59,13 +85,16 @@ std::string failed_line(const Report& report, const std::vector<const Violation*
 }
 
 // The fix under the first of the faults that share it.
-std::string fault_lines(const std::vector<const Violation*>& faults) {
+std::string fault_lines(const Deciding& deciding) {
   std::set<std::string> told;
-  return some(faults, [&](const Violation& violation) {
-    std::string out = fmt::format("  {} {} {}\n", name(violation.severity), clean(violation.rule),
+  return some(deciding.causes, [&](const Violation& violation) {
+    std::string out = fmt::format("  {} {} {}", name(violation.severity), head_of(clean(violation.rule)),
                                   place(violation.location));
+    if (const auto symptoms = deciding.symptoms.find(&violation); symptoms != deciding.symptoms.end())
+      out += ", with " + counted(symptoms->second, "symptom");
+    out += "\n";
     if (!violation.hint.empty() && told.insert(violation.hint).second)
-      out += "    fix: " + clean(violation.hint) + "\n";
+      out += "    fix: " + sentence(violation.hint) + "\n";
     return out;
   });
 }
@@ -89,20 +118,20 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
 
   std::string& out = decision.text;
   if (decision.exit_code == kExitFail) {
-    out = failed_line(report, faults, with_baseline, paint);
+    out = failed_line(report, by_cause(report, faults), with_baseline, paint);
   } else if (decision.exit_code == kExitInconclusive) {
     const Reason reason = verdict == Verdict::pass ? only_eager(gate.report_name)
                           : report.reasons.empty() ? Reason{}
                                                    : report.reasons.front();
-    out = paint.yellow("gate: inconclusive") + " - " + clean(reason.text) + "\n";
-    if (!reason.remedy.empty()) out += "  run: " + clean(reason.remedy) + "\n";
+    out = paint.yellow("gate: inconclusive") + " - " + sentence(reason.text) + "\n";
+    if (!reason.remedy.empty()) out += "  to do: " + sentence(reason.remedy) + "\n";
   } else {
     const std::string scope = what_was_proved(report).scope;
     out = paint.green("gate: pass") + (scope.empty() ? "" : " (" + scope + ")") +
           fmt::format(" - no {}error{}\n", with_baseline ? "new " : "",
                       gate.fail_on == Severity::warning ? " and no warning" : "");
   }
-  out += fault_lines(faults);
+  out += fault_lines(by_cause(report, faults));
   out += covers(report, options.all);
   if (decision.exit_code == kExitPass) {
     const NotProved open = what_was_not_proved(report);
@@ -116,7 +145,7 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
     if (!comparison.stale.empty()) {
       out += fmt::format("gone since {}, make the baseline anew:\n", clean(gate.baseline_name));
       out += some(comparison.stale, [](const Violation& violation) {
-        return fmt::format("  {} {}\n", clean(violation.rule), place(violation.location));
+        return fmt::format("  {} {}\n", head_of(clean(violation.rule)), place(violation.location));
       });
     }
   }

@@ -44,9 +44,10 @@ std::string verdict_line(const Report& report, const Paint& paint) {
     }
     case Verdict::inconclusive:
       return paint.yellow("INCONCLUSIVE") +
-             fmt::format(": {} - nothing is proven about {}",
-                         clean(report.reasons.empty() ? "no reason is given" : report.reasons.front().text),
-                         about);
+             fmt::format(
+                 ": {} - nothing is proved about {}",
+                 sentence(report.reasons.empty() ? "no reason is given" : report.reasons.front().text),
+                 about);
     case Verdict::pass:
       break;
   }
@@ -58,7 +59,7 @@ std::string verdict_line(const Report& report, const Paint& paint) {
 std::string second_line(const Report& report, const Paint& paint) {
   if (report.verdict == Verdict::inconclusive) {
     const std::string remedy = report.reasons.empty() ? "" : report.reasons.front().remedy;
-    return "  run:     " + paint.bold(clean(remedy.empty() ? "capgate audit -- PROGRAM" : remedy));
+    return "  to do:   " + paint.bold(sentence(remedy.empty() ? "capgate audit -- PROGRAM" : remedy));
   }
   if (report.verdict == Verdict::pass) {
     const NotProved open = what_was_not_proved(report);
@@ -66,8 +67,9 @@ std::string second_line(const Report& report, const Paint& paint) {
   }
   const auto failure = failure_of(report);
   if (!failure) return "";
-  std::string out = fmt::format("  worst:   {} {}", clean(failure->at->rule), place(failure->at->location));
-  if (!failure->at->hint.empty()) out += " - " + clean(failure->at->hint);
+  std::string out =
+      fmt::format("  worst:   {} {}", head_of(clean(failure->at->rule)), place(failure->at->location));
+  if (!failure->at->hint.empty()) out += " - " + sentence(failure->at->hint);
   return out;
 }
 
@@ -116,7 +118,7 @@ std::string third_line(const Report& report, bool all) {
   const std::vector<std::string> gaps = all ? coverage.not_checked : particular_gaps(report);
   std::string missed;
   const size_t listed = all ? gaps.size() : std::min(gaps.size(), kListed);
-  for (size_t i = 0; i < listed; ++i) add(missed, clean(gaps[i]), "; ");
+  for (size_t i = 0; i < listed; ++i) add(missed, sentence(gaps[i]), "; ");
   if (listed < gaps.size()) add(missed, fmt::format("and {} more", grouped(gaps.size() - listed)), "; ");
   return "  checked: " + done + (missed.empty() ? "" : "; not checked: " + missed);
 }

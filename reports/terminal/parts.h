@@ -37,7 +37,8 @@ std::string fix(const Violation& violation, const TerminalOptions& options);
 std::string per_step(const Violation& violation);
 
 // "8 per step (3 steps; left out: 1 warm-up), host blocked 51 us per step", or why there is no such number.
-std::string cost(const Report& report, const Violation& violation);
+// What its symptoms cost besides is added.
+std::string cost(const Report& report, const Causes& causes, const Violation& violation);
 
 // The stacks of faults, library frames folded. What repeats further out is printed with the first of them.
 class StacksPrinted {

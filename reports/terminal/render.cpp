@@ -22,9 +22,10 @@ std::string reasons(const Report& report, const TerminalOptions& options) {
   std::string out;
   const size_t shown = options.all ? report.reasons.size() : std::min(report.reasons.size(), kShownReasons);
   for (size_t i = told; i < shown; ++i) {
-    out += paint.yellow(told ? "also unproven" : "unproven") + ": " +
-           wrap(report.reasons[i].text, 2, options.width, true);
-    if (!report.reasons[i].remedy.empty()) out += wrap("run: " + report.reasons[i].remedy, 2, options.width);
+    out += paint.yellow("not proved") + ", because " +
+           wrap(sentence(report.reasons[i].text), 2, options.width, true);
+    if (!report.reasons[i].remedy.empty())
+      out += wrap("to do: " + sentence(report.reasons[i].remedy), 2, options.width);
   }
   if (shown < report.reasons.size())
     out += fmt::format("… and {}; `capgate show --all` lists them\n",

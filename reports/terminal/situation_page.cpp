@@ -36,11 +36,16 @@ std::string render_situation(const Situation& situation, const TerminalOptions& 
 
 std::string render_replacement(const Replacement& row, const TerminalOptions& options) {
   const Paint paint(options.color);
-  std::string apis;
+  std::string apis, rules;
+  for (const auto rule : row.rules) rules += (rules.empty() ? "" : ", ") + std::string(rule);
   for (const auto api : row.apis) apis += (apis.empty() ? "" : ", ") + std::string(api);
   return paint.bold(apis) + "\n" +
          wrap("A capture refuses it or leaves it out, in some mode or on some stream.", 2, options.width) +
-         "  instead: " + wrap(row.instead, 11, options.width, true);
+         "  instead: " + wrap(row.instead, 11, options.width, true) + "  rules:   " +
+         wrap(rules +
+                  "; on another thread than the one that captures, cross-thread-call. `capgate explain RULE` "
+                  "tells more.",
+              11, options.width, true);
 }
 
 }  // namespace capgate::reports

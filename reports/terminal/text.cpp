@@ -43,6 +43,10 @@ std::string tail_of(std::string_view text, size_t most) {
   return "…" + std::string(text.substr(begin));
 }
 
+std::string sentence(std::string_view text) {
+  return head_of(clean(text), kSentenceColumns);
+}
+
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging) {
   const size_t room = static_cast<size_t>(std::max(width, static_cast<int>(indent) + 20)) - indent;
   std::string out;

@@ -21,6 +21,10 @@ constexpr size_t kNameColumns = 160;
 std::string head_of(std::string_view text, size_t most = kNameColumns);
 std::string tail_of(std::string_view text, size_t most = kNameColumns);
 
+// A sentence of a report as it is shown: one that a generated name makes longer than a screen is cut.
+constexpr size_t kSentenceColumns = 1000;
+std::string sentence(std::string_view text);
+
 // The text broken at spaces, each line with the indent, the first without it if `hanging`. Ends with a
 // newline. A word longer than a line stands alone on one. Empty lines separate paragraphs and stay.
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging = false);

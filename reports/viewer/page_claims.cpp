@@ -17,7 +17,7 @@ std::string headline(const Report& report) {
     return failure_text(*failure, terminal::place(failure->at->location));
   if (report.verdict == Verdict::fail) return "the step cannot be replayed as it is";
   if (report.verdict == Verdict::inconclusive)
-    return report.reasons.empty() ? "nothing is proven" : report.reasons.front().text;
+    return report.reasons.empty() ? "nothing is proved" : report.reasons.front().text;
   const Claim claim = what_was_proved(report);
   return claim.scope.empty() ? "no error" : claim.scope + ": " + claim.text;
 }

@@ -25,11 +25,11 @@ class Printer {
     size_t shown = 0;
     for (const reports::Reason& reason : report.reasons) {
       if (++shown > kShownReasons) continue;
-      text_ += paint("1;33", "not proven: ") + printable(reason.text) + "\n";
+      text_ += paint("1;33", "not proved") + ", because " + printable(reason.text) + "\n";
       if (!reason.remedy.empty()) text_ += "  to do: " + printable(reason.remedy) + "\n";
     }
     if (shown > kShownReasons)
-      text_ += "not proven: " + std::to_string(shown - kShownReasons) +
+      text_ += "not proved, because of " + std::to_string(shown - kShownReasons) +
                " more reasons, all in the report (--out)\n";
     sum_up(report);
     return std::move(text_);
@@ -62,7 +62,7 @@ class Printer {
                "\n";
     if (!violation.hint.empty() && violation.severity != Severity::note)
       text_ += place(at.file, at.line, at.column.value_or(0)) + " " + paint("1;36", "note:") +
-               " to do: " + printable(violation.hint) + "\n";
+               " fix: " + printable(violation.hint) + "\n";
   }
 
   // As gcc shows it: the number, the line, and a mark below the column.

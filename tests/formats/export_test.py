@@ -45,8 +45,25 @@ def many(count):
     report = json.loads(FAULTY.read_text(encoding="utf-8"))
     first = report["violations"][0]
     report["violations"] = [first | {"id": f"{i:016x}"} for i in range(count)]
-    report["summary"] |= {"errors": count, "by_rule": {first["rule"]: count}}
+    report["summary"] |= {"errors": count, "symptoms": 0, "by_rule": {first["rule"]: count}}
     return report
+
+
+def counts_with_its_cause(report, violation):
+    """Whether the violation is a symptom that the summary does not count."""
+    cause = next((one for one in report["violations"] if one["id"] == violation.get("symptom_of")), None)
+    grave = ["error", "warning", "note"]
+    return (
+        cause is not None
+        and cause["suppressed"] is None
+        and violation["suppressed"] is None
+        and grave.index(cause["severity"]) <= grave.index(violation["severity"])
+    )
+
+
+def by_cause(report):
+    """Causes in the report's order, then symptoms: what shows ten of them shows ten things to change."""
+    return sorted(report["violations"], key=lambda one: counts_with_its_cause(report, one))
 
 
 class Export(unittest.TestCase):
@@ -96,8 +113,11 @@ class Export(unittest.TestCase):
     def check_sarif(self, log, report):
         (run,) = log["runs"]
         rules = run["tool"]["driver"]["rules"]
-        self.assertEqual([one["ruleId"] for one in run["results"]], [one["rule"] for one in report["violations"]])
-        for result, violation in zip(run["results"], report["violations"]):
+        ranked = by_cause(report)
+        self.assertEqual([one["ruleId"] for one in run["results"]], [one["rule"] for one in ranked])
+        for result, violation in zip(run["results"], ranked, strict=True):
+            self.assertEqual(result["properties"].get("symptomOf"), violation.get("symptom_of"))
+            self.assertEqual("(a symptom of " in result["message"]["text"], counts_with_its_cause(report, violation))
             self.assertEqual(rules[result["ruleIndex"]]["id"], violation["rule"])
             self.assertEqual(result["level"], violation["severity"])
             self.assertIn(violation["id"], result["partialFingerprints"].values())
@@ -166,7 +186,7 @@ class Export(unittest.TestCase):
         report |= {"verdict": "inconclusive", "reasons": [{"text": "why", "remedy": "how"}]}
         root = xml.etree.ElementTree.fromstring(self.export(report, "junit"))
         self.assertEqual(root.attrib["errors"], "1")
-        self.assertIn("run: how", root.find(".//error").text)
+        self.assertIn("to do: how", root.find(".//error").text)
 
     # GitLab
 
@@ -181,6 +201,37 @@ class Export(unittest.TestCase):
                 self.assertFalse(entry["location"]["path"].startswith("./"))
                 self.assertTrue(entry["location"]["path"] and entry["description"])
             self.assertEqual(len({entry["fingerprint"] for entry in entries}), len(entries))
+
+    # What a report's names may do
+
+    def test_no_format_keeps_what_turns_the_direction_of_writing(self):
+        turns = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+        report = json.loads(FAULTY.read_text(encoding="utf-8"))
+        report["tool"]["version"] = report["subject"]["program"] = turns
+        report["summary"]["by_rule"] = {"host-sync" + turns: 6}
+        for violation in report["violations"]:
+            violation["rule"] = "host-sync" + turns
+            violation["evidence"].append(turns)
+            violation["location"]["file"] = f"a{turns}.cu"
+            violation["location"]["function"] = violation["message"] = violation["hint"] = turns
+            for stack in violation["stacks"]:
+                for frame in stack["frames"]:
+                    frame["file"] = frame["function"] = frame["module"] = turns
+        for name in ("sarif", "junit", "gitlab", "github", "markdown", "gcc"):
+            with self.subTest(format=name):
+                text = self.export(report, name)
+                self.assertEqual([f"U+{ord(one):04X}" for one in turns if one in text], [])
+                self.assertNotIn("%E2%80%AE", text)
+
+    def test_huge_names_are_cut_where_people_read(self):
+        report = json.loads(FAULTY.read_text(encoding="utf-8"))
+        for violation in report["violations"]:
+            violation["location"] = {"file": "", "line": 0, "function": "f" * 100_000}
+            violation["message"] = violation["hint"] = "m" * 100_000
+        for name in ("github", "junit", "gitlab", "markdown", "gcc"):
+            with self.subTest(format=name):
+                self.assertNotIn("m" * 2100, self.export(report, name))
+                self.assertNotIn("f" * 300, self.export(report, name))
 
     # GitHub
 
@@ -200,7 +251,8 @@ class Export(unittest.TestCase):
     def test_github_annotates_the_lines(self):
         done = self.commands(self.export(FAULTY, "github"))
         report = json.loads(FAULTY.read_text(encoding="utf-8"))
-        for (command, properties, message), violation in zip(done, report["violations"], strict=True):
+        self.assertEqual(report["summary"]["symptoms"], 4)
+        for (command, properties, message), violation in zip(done, by_cause(report), strict=True):
             self.assertEqual(command, "error")
             self.assertEqual(properties["file"], violation["location"]["file"])
             self.assertEqual(properties["line"], str(violation["location"]["line"]))

@@ -61,6 +61,12 @@ std::optional<size_t> refused_before(const Judge& judge, const Capture& capture)
   return last && judge.device_refusals.contains(*last) ? last : std::nullopt;
 }
 
+// What the exception says. Of its arguments only text is recorded, and a KeyError's is the key.
+std::string said(const std::string& type, const std::string& first_line) {
+  if (!first_line.empty()) return ", \"" + first_line + "\"";
+  return type == "KeyError" ? ", for a key that is no text and was not recorded" : "";
+}
+
 void report_left(Judge& judge, const Capture& capture) {
   const auto& timeline = judge.timeline();
   const LeftBy& left = *capture.left;
@@ -84,8 +90,7 @@ void report_left(Judge& judge, const Capture& capture) {
   if (refusal)
     finding.message += std::string(refusal->what) + " (" + type + "); " + outcome(judge, capture);
   else
-    finding.message +=
-        type + " left it" + (first.empty() ? "" : ", \"" + first + "\"") + "; " + outcome(judge, capture);
+    finding.message += type + " left it" + said(type, first) + "; " + outcome(judge, capture);
   finding.details["exception"] = text.empty() ? type : type + ": " + text;
   judge.report(finding);
 }

@@ -126,11 +126,11 @@ def differences(case, exit_code, report, shown):
     if errors != case.findings:
         found.append(f"found {errors}, expected {case.findings}")
     # The first two lines are what a reader in a hurry sees.
-    lines = [line for line in shown.splitlines() if re.match(r"(PASS|FAIL|INCONCLUSIVE): |  run: ", line)]
+    lines = [line for line in shown.splitlines() if re.match(r"(PASS|FAIL|INCONCLUSIVE): |  to do: ", line)]
     if not lines or not lines[0].startswith(f"{case.verdict.upper()}: "):
         found.append("the terminal does not begin with the verdict")
-    if case.verdict == "inconclusive" and (len(lines) < 2 or not lines[1].startswith("  run: ")):
-        found.append("the terminal's second line is not what to run")
+    if case.verdict == "inconclusive" and (len(lines) < 2 or not lines[1].startswith("  to do: ")):
+        found.append("the terminal's second line is not what to do")
     return found
 
 

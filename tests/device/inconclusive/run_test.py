@@ -61,10 +61,10 @@ class Differences(unittest.TestCase):
         self.assertEqual(self.found(), "")
 
     def test_first_lines(self):
-        self.assertIn("does not begin with the verdict", self.found(shown="  run: capgate\n"))
+        self.assertIn("does not begin with the verdict", self.found(shown="  to do: capgate\n"))
         self.case.verdict = self.report["verdict"] = "inconclusive"
-        self.assertIn("second line is not what to run", self.found(shown="INCONCLUSIVE: x\n  worst: y\n"))
-        self.assertEqual(self.found(shown="INCONCLUSIVE: x\n  run:     y\n"), "")
+        self.assertIn("second line is not what to do", self.found(shown="INCONCLUSIVE: x\n  worst: y\n"))
+        self.assertEqual(self.found(shown="INCONCLUSIVE: x\n  to do:   y\n"), "")
 
     def test_the_table(self):
         self.assertEqual(len({case.name for case in CASES}), len(CASES))

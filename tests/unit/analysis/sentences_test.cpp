@@ -191,6 +191,22 @@ TEST_F(Sentences, AnExceptionFollowsFromTheCallThatWasRefusedBeforeIt) {
   EXPECT_EQ(run(true).summary.errors, 2u) << "the program went on: it did not mind the refusal";
 }
 
+// The recorder keeps text; that a key was something else is said, and not passed over.
+TEST_F(Sentences, AKeyThatIsNoTextIsMissed) {
+  p.in_python("serve.py", 20, "capture");
+  p.begin_capture();
+  p.launch(kStream);
+  p.in_python("serve.py", 50, "route");
+  p.exception(trace::ExceptionEvent::leaves, trace::ExceptionLanguage::python, "KeyError", "");
+  p.in_python("serve.py", 20, "capture");
+  p.end_capture();
+  p.end();
+  EXPECT_EQ(
+      only(trace.report(), "capture-invalidated").message,
+      "killed capture 1 of s1: KeyError left it, for a key that is no text and was not recorded; it was "
+      "ended there, and its graph was never launched");
+}
+
 TEST_F(Sentences, AnEmptyGraphWasJudged) {
   p.at("step.cpp", 10, "capture");
   p.begin_capture();

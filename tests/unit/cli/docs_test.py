@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 CAPGATE = os.environ["CAPGATE"]
@@ -16,6 +17,7 @@ PAGES = [
     "examples/README.md",
     "docs/ci.md",
     "docs/lint.md",
+    "docs/page.md",
     "docs/launchers.md",
     "docs/settings.md",
     "docs/compatibility.md",
@@ -156,6 +158,20 @@ class Docs(unittest.TestCase):
     def test_the_readmes_exit_codes_are_the_programs(self):
         codes = set(re.findall(r"^\| \S* ?\| (\d+) \|", page("README.md"), re.MULTILINE))
         self.assertEqual(codes, set(re.findall(r"kExit\w+ = (\d+)", (SOURCE / "base/exit_code.h").read_text())))
+
+    @unittest.skipUnless("lint" in COMMANDS, "capgate lint is not part of this build")
+    def test_the_example_of_lint_is_what_lint_prints(self):
+        (source,) = fenced(page("docs/lint.md"), "cpp")[:1]
+        (shown,) = fenced(page("docs/lint.md"), "console")
+        command, output = shown.split("\n", 1)
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "step.cu").write_text(source)
+            done = subprocess.run([CAPGATE, *command.removeprefix("$ capgate ").split()], cwd=folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, output, ""))
+
+    def test_the_include_folder_before_an_installation_has_the_header(self):
+        (folder,) = re.findall(r"Before an installation `-I(\S+)` has the header", page("README.md"))
+        self.assertTrue((SOURCE / folder / "capgate/capgate.h").is_file())
 
     def test_outputs_that_are_shown_are_what_capgate_prints(self):
         done = subprocess.run(

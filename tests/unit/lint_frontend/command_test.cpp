@@ -255,7 +255,7 @@ TEST_F(Command, SourcesWithoutARegionAreInconclusive) {
   for (const char* words : {"--out report.json a.cpp --", "--whole-file a.cpp --"}) {
     const Outcome none = run(words);
     EXPECT_EQ(none.exit_code, 2) << words;
-    EXPECT_NE(none.out.find("not proven: " + told), std::string::npos) << none.out;
+    EXPECT_NE(none.out.find("not proved, because " + told), std::string::npos) << none.out;
     EXPECT_NE(none.out.find("to do: capgate lint -p BUILD"), std::string::npos) << none.out;
   }
   const std::string line = "cd '" + w.folder() + "' && '" + CAPGATE_PROGRAM + "' gate report.json > out.txt";

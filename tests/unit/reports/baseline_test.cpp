@@ -53,6 +53,31 @@ TEST(Baseline, MarksNewAndKnown) {
     EXPECT_EQ(fault.baseline, fault.rule == "host-sync" ? "known" : "new");
 }
 
+// One cause with two symptoms is one error, however it is compared; a new symptom of a known cause is new.
+TEST(Baseline, CountsCauses) {
+  Violation wait = violation("host-sync", "a.cpp", 12, "f", "c"),
+            copy = violation("pageable-copy", "a.cpp", 11, "f"),
+            branch = violation("host-branch", "a.cpp", 14, "f");
+  wait.id = "#0";
+  copy.symptom_of = branch.symptom_of = "#0";
+  const Report report = with({wait, copy, branch});
+  const std::string failed = decided(report, nullptr).text;
+  EXPECT_NE(failed.find(" - 1 error with 2 symptoms\n"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("  error host-sync a.cpp:12 f(), with 2 symptoms\n"), std::string::npos) << failed;
+  EXPECT_EQ(failed.find("  error pageable-copy"), std::string::npos) << failed;
+  const std::string known = decided(report, &report).text;
+  EXPECT_NE(known.find("known in old.json: 1 error, 0 warnings"), std::string::npos) << known;
+  const Report before = with({wait, copy});
+  const GateDecision grown = decided(report, &before);
+  EXPECT_EQ(grown.exit_code, kExitFail);
+  EXPECT_NE(grown.text.find("1 new error\n"), std::string::npos) << grown.text;
+  EXPECT_NE(grown.text.find("  error host-branch a.cpp:14 f()\n"), std::string::npos) << grown.text;
+  const Report other = with({violation("host-poll", "b.cpp", 1, "g")});
+  const std::string gone = decided(other, &report).text;
+  EXPECT_NE(gone.find("  host-sync a.cpp:12 f()\n"), std::string::npos) << gone;
+  EXPECT_EQ(gone.find("  pageable-copy"), std::string::npos) << gone;
+}
+
 // What was allowed or only noted before is a new fault once it counts.
 TEST(Baseline, DoesNotKnowWhatWasAllowedOrANote) {
   const Violation fault = violation("host-sync", "a.cpp", 12, "f", "c");

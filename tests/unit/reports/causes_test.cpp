@@ -174,6 +174,60 @@ TEST(Causes, AreAsHeavyAsAllThatFollows) {
   EXPECT_EQ(Causes(report).blocked_us_per_step(report.violations[0]), 25);
 }
 
+// What comes back in each step outranks one wait of about the same length.
+TEST(Causes, ThatAStepRepeatsGoBeforeOneOfTheSameSize) {
+  const auto costing = [](int line, double blocked_us, double count) {
+    Violation fault = named("", "host-sync", line);
+    fault.per_step = PerStep{4, count, blocked_us, {}};
+    return fault;
+  };
+  EXPECT_EQ(told(with({costing(1, 63, 1), costing(2, 46, 8)})), "2 1");
+  EXPECT_EQ(told(with({costing(1, 630, 1), costing(2, 46, 8)})), "1 2") << "not one that is much longer";
+}
+
+Violation in_expert_loop(int line, double blocked_us, const char* function = "Experts.forward") {
+  Violation wait =
+      violation("host-sync", "transformers/models/x/modeling_x.py", line, function, "cudaStreamSynchronize");
+  wait.phase = Phase::step;
+  wait.details["copy"] = "8 bytes from the device (cudaMemcpyAsync)";
+  wait.details["region"] = "decode-step";
+  wait.per_step = PerStep{3, 8, blocked_us, {}};
+  wait.stacks = {{"call",
+                  {{"python", "transformers/models/x/modeling_x.py", line, function, "", false},
+                   {"python", "transformers/integrations/moe.py", 9, "forward", "", false}}}};
+  return wait;
+}
+
+// The fix replaces the function: its waits are one thing to change, at the line where the loop begins.
+TEST(Causes, OfAFunctionThatTheFixReplacesAreOne) {
+  Violation allowed = in_expert_loop(1009, 9);
+  allowed.suppressed = Suppressed{"meant", "x.py:1009"};
+  const Report report = with({in_expert_loop(1008, 671), in_expert_loop(1003, 190), in_expert_loop(1006, 645),
+                              in_expert_loop(20, 5, "Router.forward"), allowed});
+  EXPECT_EQ(report.violations[0].situation, "host-sync.expert-loop");
+  EXPECT_EQ(told(report), "1003 1008<-1003 1006<-1003 20 1009");
+  EXPECT_EQ(report.summary.errors, 2u);
+  EXPECT_EQ(report.summary.symptoms, 2u);
+  Report again = report;
+  finish(again);
+  EXPECT_EQ(to_json(again), to_json(report));
+}
+
+// The sources show the use, the run the wait that brings the value: lint need not have found that wait.
+TEST(Causes, OfAUseInTheSourcesIsTheWaitThatTheRunSaw) {
+  Violation wait = named("#0", "host-sync", 12);
+  wait.api = "cudaStreamSynchronize";
+  Violation branch = violation("host-branch", "a.cpp", 20, "f", "", "static");
+  branch.flow = {{"a.cpp", 12, "read back"}, {"a.cpp", 20, "decides"}};
+  Violation elsewhere = violation("host-branch", "a.cpp", 30, "g", "", "static");
+  elsewhere.flow = {{"a.cpp", 13, "read back"}, {"a.cpp", 30, "decides"}};
+  const auto merged = merge({{with({wait}), "r", std::string(64, '1')},
+                             {with({branch, elsewhere}, clean_sources()), "s", std::string(64, '2')}},
+                            "0.1.0");
+  ASSERT_TRUE(merged.ok()) << merged.error();
+  EXPECT_EQ(told(*merged), "12 20<-12 30");
+}
+
 TEST(PerStepCost, OfTwoRanksIsTheirMean) {
   Violation one = named("", "host-sync", 10), other = one;
   one.per_step = PerStep{3, 8, 50.0, {{1, "warm-up"}}};

@@ -41,7 +41,7 @@ class Commands(unittest.TestCase):
         report["reasons"] = [{"text": "why", "remedy": "how"}]
         code, out, _ = run("gate", "-", stdin=json.dumps(report))
         self.assertEqual(code, 2)
-        self.assertIn("run: how", out)
+        self.assertIn("to do: how", out)
 
     def test_gate_opens_on_eager_evidence_only_when_asked(self):
         report = GOLDEN / "old/eager_region.healthy.json"
@@ -92,6 +92,13 @@ class Commands(unittest.TestCase):
         for what, change in {
             "its summary counts": {"violations": []},
             "it says pass, and what it holds makes it fail": {"verdict": "pass"},
+            "two of its violations have the id": {"violations": good["violations"] + good["violations"][:1]},
+            "its summary counts 7 of device-alloc, and it holds": {
+                "summary": good["summary"] | {"by_rule": good["summary"]["by_rule"] | {"device-alloc": 7}}
+            },
+            f'violation "{good["violations"][0]["id"]}" costs something per step, of 0 steps': {
+                "violations": [good["violations"][0] | {"per_step": {"steps": 0, "count": 1.0}}] + good["violations"][1:]
+            },
         }.items():
             path.write_text(json.dumps(good | change), encoding="utf-8")
             for command in (["gate", path], ["show", path], ["merge", path], ["gate", GOLDEN / "failed_run.json", "--baseline", path]):
@@ -284,7 +291,40 @@ class Commands(unittest.TestCase):
         code, out, _ = run("explain", "cuMemAlloc_v2")
         self.assertEqual(code, 0)
         self.assertIn("instead: the allocation before the capture", out)
-        self.expect_sentence(run("explain", "host-sync.torch-itm"), "unknown rule")
+        self.assertIn("rules:   device-alloc; on another thread", out)
+
+    def test_explain_of_what_there_is_not_says_what_is_near(self):
+        for word, said in {
+            "host-sync.torch-itm": 'host-sync has no situation "host-sync.torch-itm"; did you mean host-sync.torch-item',
+            "host-sync.xyzzyxyzzyxyzzyxyzzy": "`capgate explain host-sync` lists those that it has",
+            "cudaMaloc": '"cudaMaloc" is not among the calls that captures refuse or leave out; did you mean cudaMalloc',
+            "cudnnXyzzyXyzzyXyzzy": "docs/rules/calls.md lists them",
+            "hots-sync": 'unknown rule "hots-sync"; did you mean host-sync?',
+        }.items():
+            with self.subTest(word=word):
+                self.expect_sentence(run("explain", word), said)
+
+    def test_a_trace_is_no_report_and_that_is_said(self):
+        trace = self.here / "run.cgtrace"
+        trace.write_bytes(b"CGSEALED" + bytes(100))
+        for command in ("show", "gate", "merge"):
+            self.expect_sentence(run(command, trace), f"is the trace of a run, not a report; make a report of it: capgate analyze {trace}")
+
+    def test_huge_names_are_cut(self):
+        report = json.loads((GOLDEN / "failed_run.json").read_text(encoding="utf-8"))
+        report["subject"]["program"] = "p" * 100_000
+        report["reasons"] = [{"text": "r" * 100_000, "remedy": "d" * 100_000}]
+        for fault in report["violations"]:
+            fault["location"] = {"file": "a" * 100_000, "line": 3, "function": "f" * 100_000}
+            fault["message"] = fault["hint"] = "m" * 100_000
+            fault["thread"] = fault["stream"] = "t" * 100_000
+        path = self.here / "huge.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        for command in (["show", path], ["show", "--all", path], ["gate", path]):
+            out = run(*command)[1]
+            self.assertIn("FAIL" if command[0] == "show" else "gate: fail", out)
+            for name in "pafmtrd":
+                self.assertNotIn(name * 1001, out)
 
 
 if __name__ == "__main__":

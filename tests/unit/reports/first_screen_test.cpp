@@ -62,7 +62,7 @@ TEST(FirstScreen, OfEveryRecordingFitsAndHoldsWhatDecides) {
     EXPECT_EQ(text.find("nothing to fix"), std::string::npos);
     EXPECT_TRUE(has_line(text, "^  checked: "));
     const bool proves = report->verdict != Verdict::inconclusive;
-    EXPECT_TRUE(has_line(text, proves ? "^  not proved: " : "^  run: "));
+    EXPECT_TRUE(has_line(text, proves ? "^  not proved: " : "^  to do: "));
     EXPECT_EQ(has_line(text, "^PASS \\("), report->verdict == Verdict::pass);
     if (report->verdict != Verdict::fail) continue;
     ++failed;

@@ -165,6 +165,22 @@ TEST(Merge, RefusesALintOfOtherSources) {
                   .ok());
 }
 
+// Every program of a house includes its headers.
+TEST(Merge, RefusesALintThatSharesOnlyAHeader) {
+  const auto refused = merge({input(ran_in({"include/decode.h", "serve/loop.cpp"}), "audit.json", '1'),
+                              input(clean_sources(), "lint.json", '2')},
+                             "0.1.0");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(
+      refused.error(),
+      "cannot merge audit.json and lint.json: they share headers, such as include/decode.h, and lint read "
+      "none of the sources that the audit's frames name, such as serve/loop.cpp; lint the sources of the "
+      "audited program");
+  // All that the frames of a run name may be inlined from headers.
+  EXPECT_TRUE(
+      merge({input(ran_in({"include/decode.h"}), "a", '1'), input(clean_sources(), "l", '2')}, "0").ok());
+}
+
 TEST(Merge, ReportsWhichSourcesWereNotLinted) {
   const Report report =
       merged({input(ran_in({"main.cpp", "model/decode.cpp", "model/moe.cu", "serve.py"}), "a", '1'),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/json.h"
 #include "reports/model/merge.h"
+#include "reports/model/report_file.h"
+#include "reports/model/verdict.h"
 #include "reports/terminal/terminal.h"
 #include "sample.h"
 
@@ -275,6 +278,39 @@ TEST(Explain, PrintsASituationWithItsFixAndBothExamples) {
     EXPECT_NE(page.find(part), std::string::npos) << page;
   const std::string only_python = render_situation(*find_situation("host-sync.cupy-read"), options);
   EXPECT_NE(only_python.find("C++: CuPy is a Python library"), std::string::npos) << only_python;
+}
+
+TEST(Explain, OfACallNamesRulesThatAreRaised) {
+  for (const Replacement& row : replacements()) {
+    ASSERT_FALSE(row.rules.empty()) << row.apis[0];
+    const std::string page = render_replacement(row, {});
+    for (const auto id : row.rules) {
+      const Rule* rule = find_rule(id);
+      ASSERT_TRUE(rule) << row.apis[0];
+      EXPECT_NE(rule->status, "planned") << id;
+      EXPECT_NE(page.find(id), std::string::npos) << page;
+    }
+  }
+}
+
+// The table says of a call what recorded reports call it.
+TEST(Explain, OfACallNamesTheRulesOfTheRecordings) {
+  size_t checked = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(CAPGATE_TRACES_DIR)) {
+    if (file.path().extension() != ".json") continue;
+    const auto report = read_report_alone(file.path().string());
+    ASSERT_TRUE(report.ok()) << report.error();
+    for (const Violation& violation : report->violations) {
+      const Replacement* row = violation.api ? replacement(*violation.api) : nullptr;
+      if (!row || violation.severity != Severity::error || violation.rule == "cross-thread-call" ||
+          !was_refused(violation))
+        continue;
+      ++checked;
+      EXPECT_NE(std::find(row->rules.begin(), row->rules.end(), violation.rule), row->rules.end())
+          << file.path() << ": " << *violation.api << " is " << violation.rule;
+    }
+  }
+  EXPECT_GT(checked, 10u);
 }
 
 TEST(Explain, OpensAPlannedRuleWithThatAndListsTheSituationsOfOthers) {

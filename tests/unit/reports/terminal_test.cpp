@@ -71,7 +71,7 @@ TEST(Terminal, SaysVerdictThenWorstThenProof) {
   EXPECT_NE(failed[2].find("not checked: captures of different layers"), std::string::npos);
   const auto open = lines(render_terminal(inconclusive(), {}));
   EXPECT_EQ(open[0].rfind("INCONCLUSIVE: CUPTI is held by Nsight Systems", 0), 0u);
-  EXPECT_EQ(open[1], "  run:     capgate audit -- build/decode, without nsys around it");
+  EXPECT_EQ(open[1], "  to do:   capgate audit -- build/decode, without nsys around it");
 }
 
 TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
@@ -265,7 +265,7 @@ TEST(Terminal, CutsLongListsAndSaysSo) {
     report.coverage.not_checked.push_back("thing " + std::to_string(i));
   }
   const std::string text = render_terminal(report, {});
-  EXPECT_NE(text.find("also unproven: bs=9 was"), std::string::npos);
+  EXPECT_NE(text.find("not proved, because bs=9 was"), std::string::npos);
   EXPECT_EQ(text.find("bs=10 was"), std::string::npos) << text;
   EXPECT_NE(text.find("\n… and 40 more reasons; `capgate show --all` lists them\n"), std::string::npos)
       << text;
