@@ -7,6 +7,7 @@
 #include "kernels/follow.cuh"
 #include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
+#include "kernels/pages.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
 #include "kernels/shared_memory.h"
@@ -48,9 +49,10 @@ int shared_bytes(int dim) {
   return kWarps * dim * static_cast<int>(sizeof(float));
 }
 
-// A block is one head of one row. Each warp takes its share of the keys, T at once, and keeps what it has
-// seen so far in registers: a lane has V vectors of W dimensions; a sum is relative to the largest score so
-// far (the softmax of one pass). The warps are put together at the end, with one barrier.
+// A block is one head of one lane. Keys come in the order of their positions, so that sums do not depend on
+// where they lie. Each warp takes its share of the keys, T at once, and keeps what it has seen so far in
+// registers: a lane has V vectors of W dimensions; a sum is relative to the largest score so far (the softmax
+// of one pass). The warps are put together at the end, with one barrier.
 template <int W, int V, int T>
 __global__ void __launch_bounds__(kThreads)
     attend_kernel(const Attention a, const HyperConnectionMix beside) {
@@ -59,13 +61,14 @@ __global__ void __launch_bounds__(kThreads)
   let_next_start();
   if (static_cast<int>(blockIdx.x) == a.heads) return mix_row(beside, blockIdx.y);
   const int head = blockIdx.x, b = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int position = a.positions[b], in_window = min(position + 1, a.window_slots), width = a.dim / W;
+  const int position = a.positions[b], row = a.rows != nullptr ? a.rows[b] : b, width = a.dim / W;
+  const int in_window = row < 0 ? 0 : min(position + 1, a.window_tokens);
+  const int oldest = (position + 1 - in_window) % a.window_slots;
   const std::int64_t at = (static_cast<std::int64_t>(b) * a.heads + head) * a.dim;
-  const float* window = a.window + static_cast<std::int64_t>(b) * a.window_slots * a.dim;
-  const float* entries = a.entries + static_cast<std::int64_t>(b) * a.max_entries * a.dim;
+  const float* window = a.window + static_cast<std::int64_t>(row) * a.window_slots * a.dim;
   const int* chosen = a.chosen == nullptr ? nullptr : a.chosen + static_cast<std::int64_t>(b) * a.width;
   const float sink = a.sink[head], scale = rsqrtf(static_cast<float>(a.dim));
-  const int closed = a.entries == nullptr ? 0 : min((position + 1) / a.ratio, a.max_entries);
+  const int closed = a.entries == nullptr || row < 0 ? 0 : min((position + 1) / a.ratio, a.max_entries);
   const int plain = a.dim - 2 * a.pairs, own_pair = static_cast<int>(threadIdx.x) - plain;
   const float2 own_turn =
       own_pair >= 0 && own_pair < a.pairs ? turn_of(position, a.frequencies[own_pair]) : float2{};
@@ -96,9 +99,14 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < T; ++i) {
       const int j = min(first + i, keys - 1), entry = j - in_window;
-      const auto* from = reinterpret_cast<const Floats<W>*>(
-          entry < 0 ? window + static_cast<std::int64_t>(j) * a.dim
-                    : entries + static_cast<std::int64_t>(chosen != nullptr ? chosen[entry] : entry) * a.dim);
+      const float* key;
+      if (entry < 0) {
+        const int slot = oldest + j < a.window_slots ? oldest + j : oldest + j - a.window_slots;
+        key = window + static_cast<std::int64_t>(slot) * a.dim;
+      } else {
+        key = a.entries + entry_index(a.pages, row, chosen != nullptr ? chosen[entry] : entry) * a.dim;
+      }
+      const auto* from = reinterpret_cast<const Floats<W>*>(key);
 #pragma unroll
       for (int v = 0; v < V; ++v) k[i][v] = lane + 32 * v < width ? from[lane + 32 * v] : Floats<W>{};
     }

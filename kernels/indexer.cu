@@ -7,6 +7,7 @@
 #include "kernels/floats.cuh"
 #include "kernels/follow.cuh"
 #include "kernels/launch.h"
+#include "kernels/pages.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/rotate.cuh"
 #include "kernels/shared_memory.h"
@@ -57,7 +58,8 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
   let_next_start();
   extern __shared__ __align__(16) float query[];
   const int b = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int closed = min((a.positions[b] + 1) / a.ratio, a.max_entries), pitch = a.dim + kPadding<W>;
+  const int row = a.rows != nullptr ? a.rows[b] : b, pitch = a.dim + kPadding<W>;
+  const int closed = row < 0 ? 0 : min((a.positions[b] + 1) / a.ratio, a.max_entries);
   auto* const key = reinterpret_cast<Floats<W>*>(query + a.heads * pitch + warp * a.dim);
   const int width = a.dim / W;
   wait_for_previous();
@@ -75,8 +77,7 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
       if (lane == 0) scores[w] = -INFINITY;
       continue;
     }
-    const auto* from = reinterpret_cast<const Floats<W>*>(
-        a.keys + (static_cast<std::int64_t>(b) * a.max_entries + w) * a.dim);
+    const auto* from = reinterpret_cast<const Floats<W>*>(a.keys + entry_index(a.pages, row, w) * a.dim);
     for (int i = lane; i < width; i += 32) key[i] = from[i];
     __syncwarp();
     float score = 0;

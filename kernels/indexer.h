@@ -3,12 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/pages.h"
+
 namespace dsv4::kernels {
 
 struct IndexScores {
   const float* query;    // [batch, heads, dim]
   const float* weights;  // [batch, heads], scaled by heads^-1/2
-  const float* keys;     // [batch, max_entries, dim]
+  const float* keys;     // [pages, per_page, dim]
   float* scores;         // [batch, max_entries]; -inf from the first entry that is not closed yet
   int heads, dim, max_entries, ratio;
   const int* positions;
@@ -16,6 +18,8 @@ struct IndexScores {
   const float* frequencies = nullptr;
   int pairs = 0;
   float* rotated = nullptr;  // where the rotated query goes, too, if anywhere
+  Pages pages{};
+  const int* rows = nullptr;  // [batch]: of which row a lane is (lanes.h); null: lane b of row b
 };
 
 // score[w] = sum_h weights[h] relu(<query_h, key_w> dim^-1/2)

@@ -89,9 +89,7 @@ __global__ void __launch_bounds__(kThreads) next_token_kernel(const NextToken a)
   }
   if (!sampling.active) return;
   const int next = min(position + 1, a.max_positions - 1);
-  a.ids[b] = next < a.prompt_length[b] && next < a.prompt_capacity
-                 ? a.prompt[static_cast<std::int64_t>(b) * a.prompt_capacity + next]
-                 : token;
+  a.ids[b] = token;
   a.positions[b] = next;
 }
 

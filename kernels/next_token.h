@@ -9,27 +9,24 @@
 
 namespace dsv4::kernels {
 
-// How a row samples; device data, so that one graph serves every request.
+// How a lane samples; device data, so that one graph serves every request.
 struct RowSampling {
   double temperature = 0;  // 0: the largest logit
   std::uint64_t key = 0;   // tensor_key(seed, "sampling")
   int top_k = 0;           // 0: all
-  int active = 0;          // 0: a padded row, which stays at id 0, position 0
+  int active = 0;          // 1: the lane goes on with what is sampled; 0: it stays as it is
 };
 
 struct NextToken {
   const float* logits;
   const RowSampling* sampling;  // [batch]
   int vocab;
-  // A prompt is fed by the same step: until it ends, the next token is the prompt's.
-  const int* prompt;         // [batch, prompt_capacity]
-  const int* prompt_length;  // [batch]
-  int prompt_capacity, max_positions;
+  int max_positions;
   int* ids;        // [batch]: the fed token becomes the next
   int* positions;  // [batch]: advanced by one, never beyond the last
   int* sampled;    // [batch]: what the logits say, whatever is fed next
-  // For a reader on the host, who lags behind: the token of a row's step s goes to [s mod ring_slots, row] of
-  // pinned memory, s counted on the device. Null: to nobody.
+  // For a reader on the host, who lags behind: the token of a lane's step s goes to [s mod ring_slots, row]
+  // of pinned memory, s counted on the device. Null: to nobody.
   int* ring;
   unsigned* ring_step;  // [batch]
   int ring_slots, ring_rows;

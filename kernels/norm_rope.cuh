@@ -10,7 +10,7 @@
 
 namespace dsv4::kernels {
 
-// Head `head` of row b. It does the kernel's waiting.
+// Head `head` of lane b. It does the kernel's waiting.
 template <int kThreads>
 __device__ inline void norm_rope_head(const NormRope& a, int head, int b) {
   __shared__ alignas(16) float scratch[kThreads / 32];
@@ -19,8 +19,9 @@ __device__ inline void norm_rope_head(const NormRope& a, int head, int b) {
   const float* in = a.in + offset;
   float* out = a.out + offset;
   float* window = nullptr;
-  if (a.window)
-    window = a.window + (static_cast<std::int64_t>(b) * a.window_slots + position % a.window_slots) * a.dim;
+  const int row = a.rows != nullptr ? a.rows[b] : b;
+  if (a.window && row >= 0)
+    window = a.window + (static_cast<std::int64_t>(row) * a.window_slots + position % a.window_slots) * a.dim;
   const float first_weight = a.weight && threadIdx.x < a.dim ? a.weight[threadIdx.x] : 1.0f;
   const int pairs = a.frequencies ? a.pairs : 0, plain = a.dim - 2 * pairs;
   const int own_pair = threadIdx.x;

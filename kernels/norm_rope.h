@@ -18,10 +18,11 @@ struct NormRope {
   int pairs;
   const int* positions;  // null where there is neither rotation nor window
   float eps;
-  // Where the result goes too: slot position mod window_slots of [batch, window_slots, dim], one head. Or
+  // Where the result goes too: slot position mod window_slots of [rows, window_slots, dim], one head. Or
   // null.
   float* window;
   int window_slots;
+  const int* rows = nullptr;  // [batch]: of which row a lane is (lanes.h); null: lane b of row b
 };
 
 constexpr int kMostNormRopes = 3;

@@ -25,11 +25,13 @@ using capgate::Error;
 using capgate::Result;
 using Clock = std::chrono::steady_clock;
 
+constexpr int kPageTokens = 256;
+
 struct Options {
   ModelSource source;
   std::vector<std::string> gates;
   std::string mode;
-  int tokens = 64, context = 16, rows = 1;
+  int tokens = 64, context = 16, rows = 1, chunk = 1;
   bool overlap = true;
 };
 
@@ -57,27 +59,47 @@ Result<double> read_bandwidth(cudaStream_t stream) {
   return best;
 }
 
-// Seconds a step of the decode loop, with its reading of tokens, after `context` tokens; best of three.
-Result<double> step_time(cuda::Engine& engine, const cuda::CapturedStep* captured, const Options& options) {
+std::vector<int> buckets(const Options& options) {
+  std::vector<int> of = {options.rows};
+  if (options.chunk > options.rows) of.push_back(options.chunk);
+  return of;
+}
+
+struct Times {
+  double step = 1e30;    // seconds, with the reading of its tokens
+  double prompt = 1e30;  // seconds up to the first new token of every row
+};
+
+// Of the decode loop, each the best of three.
+Result<Times> loop_times(cuda::Engine& engine, const cuda::CapturedStep* captured, const Options& options) {
   auto loop = cuda::DecodeLoop::create(engine, captured);
   if (!loop) return Error{loop.error()};
-  std::vector<cuda::Request> requests(static_cast<std::size_t>(options.rows));
+  std::vector<Request> requests(static_cast<std::size_t>(options.rows));
   for (int row = 0; row < options.rows; ++row) {
-    cuda::Request& request = requests[static_cast<std::size_t>(row)];
+    Request& request = requests[static_cast<std::size_t>(row)];
     for (int i = 0; i < options.context; ++i)
       request.prompt.push_back((131 * row + 17 * i) % engine.step().config.vocab_size);
     request.max_tokens = options.tokens;
     request.ignore_eos = true;
   }
-  double best = 1e30;
+  Times best;
   for (int i = 0; i < 3; ++i) {
+    const auto start = Clock::now();
     Clock::time_point first;
-    int seen = 0;
-    auto ok = (*loop)->run(requests, options.rows, [&](int row, int) {
-      if (row == 0 && seen++ == 0) first = Clock::now();
-    });
+    std::vector<int> seen(requests.size());
+    std::size_t begun = 0, left = 0;
+    auto ok =
+        (*loop)->run(requests, {options.rows, std::max(options.rows, options.chunk)}, [&](int row, int) {
+          if (seen[static_cast<std::size_t>(row)]++ == 0 && ++begun == seen.size()) {
+            first = Clock::now();
+            for (const int tokens : seen)
+              left = std::max(left, static_cast<std::size_t>(options.tokens - tokens));
+          }
+        });
     if (!ok) return Error{ok.error()};
-    best = std::min(best, seconds_since(first) / std::max(1, options.tokens - 1));
+    best.step =
+        std::min(best.step, seconds_since(first) / static_cast<double>(std::max<std::size_t>(1, left)));
+    best.prompt = std::min(best.prompt, std::chrono::duration<double>(first - start).count());
   }
   return best;
 }
@@ -103,10 +125,10 @@ bool wants(const Options& options, cuda::Mode mode) {
 
 // One of the reports has to open the mode; else what the last of them is refused for.
 Result<void> ask_gates(const Options& options, cuda::Mode mode, const ModelConfig& config) {
-  if (options.gates.empty()) return ask_gate("", mode, config, {options.rows});
+  if (options.gates.empty()) return ask_gate("", mode, config, buckets(options));
   Result<void> answer;
   for (const std::string& gate : options.gates) {
-    answer = ask_gate(gate, mode, config, {options.rows});
+    answer = ask_gate(gate, mode, config, buckets(options));
     if (answer) break;
   }
   return answer;
@@ -118,14 +140,15 @@ constexpr cuda::Mode kReplaying[] = {cuda::Mode::kPiecewise, cuda::Mode::kFull};
 struct Row {
   const char* mode;
   const char* ordering;
-  double seconds;
+  Times times;
 };
 
 Result<void> bench(const Options& options) {
   kernels::set_overlap(options.overlap);
   cuda::EngineOptions size;
   size.rows = options.rows;
-  size.prompt_capacity = options.context;
+  size.lanes = std::max(options.rows, options.chunk);
+  size.chunk = options.chunk;
   size.max_positions = options.context + options.tokens;
   auto model = open_source(options.source, size.rows, size.max_positions, cuda::room_for_weights);
   if (!model) return Error{model.error()};
@@ -133,6 +156,9 @@ Result<void> bench(const Options& options) {
   if (size.max_positions > model->config.max_positions)
     return Error{fmt::format("{} positions are more than the model's {}", size.max_positions,
                              model->config.max_positions)};
+  // As `generate` has it.
+  size.page_tokens = cuda::page_tokens_for(model->config, kPageTokens);
+  size.pages = size.rows * ((size.max_positions + size.page_tokens - 1) / size.page_tokens);
   for (const cuda::Mode mode : kReplaying)
     if (wants(options, mode))
       if (auto gate = ask_gates(options, mode, model->config); !gate) return gate;
@@ -149,26 +175,30 @@ Result<void> bench(const Options& options) {
   fmt::print("read bandwidth measured: {:.2f} TB/s\n", *bandwidth / 1e12);
   const auto show = [&](const Row& row) {
     fmt::print("{:9}{} {:9.3f} ms a token of {} row{}, {:.1f} % of the read bandwidth by weights alone\n",
-               row.mode, row.ordering, row.seconds * 1e3, options.rows, options.rows == 1 ? "" : "s",
-               100 * bytes / row.seconds / *bandwidth);
+               row.mode, row.ordering, row.times.step * 1e3, options.rows, options.rows == 1 ? "" : "s",
+               100 * bytes / row.times.step / *bandwidth);
+    if (options.chunk > 1)
+      fmt::print("{:9}{} {:9.0f} tokens of prompt a second, up to {} in a step\n", row.mode, row.ordering,
+                 options.rows * options.context / row.times.prompt, options.chunk);
   };
   double eager_time = 0;
   if (wants(options, cuda::Mode::kEager)) {
-    auto time = step_time(**engine, nullptr, options);
-    if (!time) return Error{time.error()};
-    show({"eager", "", eager_time = *time});
+    auto times = loop_times(**engine, nullptr, options);
+    if (!times) return Error{times.error()};
+    eager_time = times->step;
+    show({"eager", "", *times});
   }
   for (const cuda::Mode mode : kReplaying) {
     if (!wants(options, mode)) continue;
-    auto captured = cuda::capture_step(**engine, mode, {options.rows});
+    auto captured = cuda::capture_step(**engine, mode, buckets(options));
     if (!captured) return Error{captured.error()};
     const auto measure = [&](cuda::Ordering ordering, const char* how) -> Result<void> {
       (*captured)->order_by(ordering);
-      auto replayed = step_time(**engine, captured->get(), options);
+      auto replayed = loop_times(**engine, captured->get(), options);
       if (!replayed) return Error{replayed.error()};
       show({cuda::name_of(mode), how, *replayed});
       if (eager_time > 0)
-        fmt::print("{} is {:.2f} times as fast as eager\n", cuda::name_of(mode), eager_time / *replayed);
+        fmt::print("{} is {:.2f} times as fast as eager\n", cuda::name_of(mode), eager_time / replayed->step);
       fmt::print("{} graph{}, {} nodes; a step takes the host {:.1f} us to launch\n",
                  (*captured)->graphs(options.rows), (*captured)->graphs(options.rows) == 1 ? "" : "s",
                  (*captured)->nodes(options.rows), launch_time(**engine, **captured, options.rows) * 1e6);
@@ -204,6 +234,11 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("--context", options->context, "Tokens before them (default 16)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--rows", options->rows, "Rows of the batch (default 1)")->check(CLI::Range(1, 64));
+  command
+      ->add_option(
+          "--chunk", options->chunk,
+          "Most tokens of a prompt in one step (default 1); more than rows are a bucket of their own")
+      ->check(CLI::Range(1, 64));
   command->callback([options, &exit_code] {
     const auto done = bench(*options);
     if (done) return;

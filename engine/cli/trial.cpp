@@ -33,7 +33,6 @@ capgate::Result<void> trial(const Options& options) {
   cuda::EngineOptions size;
   size.rows = *std::ranges::max_element(options.buckets);
   size.max_positions = kPositions;
-  size.prompt_capacity = kPrompt;
   auto model = open_source(options.source, size.rows, size.max_positions, cuda::room_for_weights);
   if (!model) return Error{model.error()};
   const ModelConfig& config = model->config;
@@ -41,17 +40,22 @@ capgate::Result<void> trial(const Options& options) {
   declare_subject(mode, config);
   size.max_positions = std::min(config.max_positions, kPositions);
   size.unmade = model->unmade.get();
+  size.chunk = std::min(size.rows, kPrompt - 1);
+  size.page_tokens = cuda::page_tokens_for(config, 1);
+  size.pages = size.rows * ((size.max_positions + size.page_tokens - 1) / size.page_tokens);
   auto engine = cuda::Engine::create(config, model->weights, size);
   if (!engine) return Error{engine.error()};
   const auto run = [&](const cuda::CapturedStep* captured, int bucket, int tokens) -> capgate::Result<void> {
     auto loop = cuda::DecodeLoop::create(**engine, captured);
     if (!loop) return Error{loop.error()};
-    std::vector<cuda::Request> requests(static_cast<std::size_t>(bucket));
-    for (int row = 0; row < bucket; ++row) {
-      cuda::Request& request = requests[static_cast<std::size_t>(row)];
-      for (int i = 0; i <= row % kPrompt; ++i) request.prompt.push_back((7 * row + i) % config.vocab_size);
-      request.max_tokens = tokens;
+    // More requests than rows, which are taken up while others go on; the last prompts get spare lanes.
+    std::vector<Request> requests(2 * static_cast<std::size_t>(bucket) + 1);
+    for (int number = 0; Request & request : requests) {
+      for (int i = 0; i <= number % kPrompt; ++i)
+        request.prompt.push_back((7 * number + i) % config.vocab_size);
+      request.max_tokens = std::max(1, tokens - 3 * (number % 4));
       request.ignore_eos = true;
+      ++number;
     }
     return (*loop)->run(requests, bucket, [](int, int) {});
   };

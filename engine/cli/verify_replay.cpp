@@ -49,10 +49,10 @@ Result<bool> verify_replay(const ReplayOptions& options) {
   auto report = cuda::check_replay(model->config, model->weights, plan);
   if (!report) return Error{report.error()};
   for (const cuda::ReplayRound& round : report->rounds) {
-    fmt::print("{} {}{}: {} rows, {} tokens, logits of {} steps{}", cuda::bucket_name(round.bucket),
+    fmt::print("{} {}{}: {} requests, {} tokens, logits of {} steps{}", cuda::bucket_name(round.bucket),
                round.ok() ? "equal" : "APART",
                round.ordering == cuda::Ordering::kPerLayer ? ", ordered by each layer's events" : "",
-               round.rows, round.tokens, round.steps, round.tokens_equal ? "" : "; other tokens");
+               round.requests, round.tokens, round.steps, round.tokens_equal ? "" : "; other tokens");
     if (round.first_apart >= 0) fmt::print("; other logits first at step {}", round.first_apart);
     fmt::print("\n");
   }

@@ -29,9 +29,8 @@ class CapturedStep {
   virtual void order_by(Ordering) {}
 };
 
-// Captures the step of `engine` (which must outlive it) for every bucket, each of at most its rows; `mode` is
-// not eager. Runs each bucket once before, so that every kernel is loaded; what that leaves in the state is
-// harmless.
+// Captures the step of `engine` (which must outlive it) for every bucket, each of at most its lanes; `mode`
+// is not eager. Runs each bucket once before, with lanes that nobody uses, so that every kernel is loaded.
 capgate::Result<std::unique_ptr<CapturedStep>> capture_step(Engine& engine, Mode mode,
                                                             const std::vector<int>& buckets);
 

@@ -6,11 +6,29 @@
 #include <algorithm>
 
 #include "engine/cuda/status.h"
+#include "engine/weights/generator.h"
 
 namespace dsv4::cuda {
 
 using capgate::Error;
 using capgate::Result;
+
+namespace {
+
+kernels::StepOrders orders_of(const StepPlan& plan, const std::vector<Request>& requests) {
+  kernels::StepOrders orders;
+  for (const LaneTask& task : plan.lanes) {
+    kernels::LaneOrder& order = orders.lane[orders.lanes++];
+    order = {task.lane, task.row, task.id, task.position, {}};
+    if (!task.goes_on) continue;
+    const Sampling& sampling = requests[static_cast<std::size_t>(task.request)].sampling;
+    order.sampling = {sampling.temperature, tensor_key(sampling.seed, "sampling"), sampling.top_k, 1};
+  }
+  for (const PageTask& task : plan.pages) orders.page[orders.pages++] = {task.row, task.index, task.page};
+  return orders;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<DecodeLoop>> DecodeLoop::create(Engine& engine, const CapturedStep* captured) {
   std::unique_ptr<DecodeLoop> loop(new DecodeLoop(engine, captured));
@@ -31,97 +49,81 @@ DecodeLoop::~DecodeLoop() {
     if (event != nullptr) cudaEventDestroy(event);
 }
 
-// Prompts, sampling and first tokens, before the loop; rows without a request stay padded.
-Result<void> DecodeLoop::start(const std::vector<Request>& requests) {
+Result<void> DecodeLoop::check(const std::vector<Request>& requests, Buckets buckets) const {
   const Step& step = engine_.step();
-  const auto rows = static_cast<std::size_t>(step.rows);
-  const auto capacity = static_cast<std::size_t>(step.prompt_capacity);
-  std::vector<int> ids(rows), positions(rows), lengths(rows), prompt(rows * capacity);
-  std::vector<kernels::RowSampling> sampling(rows);
-  for (std::size_t row = 0; row < requests.size(); ++row) {
-    const Request& request = requests[row];
-    if (request.prompt.empty() || request.prompt.size() > capacity)
-      return Error{fmt::format("a prompt of {} tokens where there is room for 1 to {}", request.prompt.size(),
-                               capacity)};
-    if (static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens > step.max_positions)
-      return Error{fmt::format("{} tokens of prompt and {} new ones are more than {} positions",
+  if (buckets.rows < 1 || buckets.rows > step.rows || buckets.lanes < buckets.rows ||
+      buckets.lanes > step.lanes)
+    return Error{fmt::format("{} rows in buckets of up to {} lanes, in an engine of {} rows and {} lanes",
+                             buckets.rows, buckets.lanes, step.rows, step.lanes)};
+  for (const Request& request : requests) {
+    if (request.prompt.empty()) return Error{"a prompt is empty"};
+    if (request.max_tokens < 1 ||
+        static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens > step.max_positions)
+      return Error{fmt::format("{} tokens of prompt and {} new ones do not fit {} positions",
                                request.prompt.size(), request.max_tokens, step.max_positions)};
-    ids[row] = request.prompt.front();
-    lengths[row] = static_cast<int>(request.prompt.size());
-    std::copy(request.prompt.begin(), request.prompt.end(),
-              prompt.begin() + static_cast<std::ptrdiff_t>(row * capacity));
-    sampling[row] = {request.sampling.temperature, tensor_key(request.sampling.seed, "sampling"),
-                     request.sampling.top_k, 1};
+    if (const int pages = Schedule::pages_of(request, step.page_tokens); pages > step.pages)
+      return Error{fmt::format("{} tokens of prompt and {} new ones need {} pages, there are {}",
+                               request.prompt.size(), request.max_tokens, pages, step.pages)};
   }
-  cudaError_t status = cudaSuccess;
-  const auto put = [&](void* device, const void* host, std::size_t size) {
-    if (status == cudaSuccess)
-      status = cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice, engine_.stream());
-  };
-  put(step.ids, ids.data(), rows * sizeof(int));
-  put(step.positions, positions.data(), rows * sizeof(int));
-  put(step.prompt, prompt.data(), prompt.size() * sizeof(int));
-  put(step.prompt_length, lengths.data(), rows * sizeof(int));
-  put(step.sampling, sampling.data(), rows * sizeof(kernels::RowSampling));
-  if (status == cudaSuccess)
-    status = cudaMemsetAsync(step.ring_step, 0, rows * sizeof(unsigned), engine_.stream());
-  if (status == cudaSuccess) status = cudaStreamSynchronize(engine_.stream());
-  return done(status, "starting the rows");
+  return {};
 }
 
-cudaError_t DecodeLoop::enqueue(int bucket, int number) {
+cudaError_t DecodeLoop::start() const {
   const Step& step = engine_.step();
-  cudaError_t status;
+  const cudaError_t status = cudaMemsetAsync(
+      step.ring_step, 0, static_cast<std::size_t>(step.lanes) * sizeof(unsigned), engine_.stream());
+  return status == cudaSuccess ? engine_.free_lanes() : status;
+}
+
+cudaError_t DecodeLoop::enqueue(const StepPlan& plan, const std::vector<Request>& requests, int number) {
+  const Step& step = engine_.step();
+  if (!plan.lanes.empty() || !plan.pages.empty())
+    kernels::give_orders(engine_.stream(), step.lane, orders_of(plan, requests));
+  cudaError_t status = cudaPeekAtLastError();
+  if (status != cudaSuccess) return status;
   if (captured_ != nullptr) {
-    status = captured_->launch(bucket);
+    status = captured_->launch(plan.bucket);
   } else {
     const capgate::region region("decode");
-    status = enqueue_step(step, bucket, engine_.stream());
+    status = enqueue_step(step, plan.bucket, engine_.stream());
   }
   if (status == cudaSuccess) status = cudaEventRecord(ready_[number % kSlots], engine_.stream());
-  if (status == cudaSuccess && after_step_) status = after_step_(number);
+  if (status == cudaSuccess && after_step_) status = after_step_(number, plan);
   return status;
 }
 
-Result<void> DecodeLoop::run(const std::vector<Request>& requests, int bucket,
-                             const std::function<void(int, int)>& on_token) {
+Result<void> DecodeLoop::run(const std::vector<Request>& requests, Buckets buckets,
+                             const std::function<void(int, int)>& on_token,
+                             const std::function<void(int, Arrival)>& on_end) {
   const Step& step = engine_.step();
-  if (bucket > step.rows || static_cast<int>(requests.size()) > bucket)
-    return Error{
-        fmt::format("{} requests in a bucket of {} and {} rows", requests.size(), bucket, step.rows)};
-  if (auto ok = start(requests); !ok) return ok;
-  std::vector<int> left;
-  int steps = 0;
-  for (const Request& request : requests) {
-    left.push_back(request.max_tokens);
-    steps = std::max(steps, static_cast<int>(request.prompt.size()) - 1 + request.max_tokens);
-  }
-
-  // Looks at the tokens of step `s`; false once no row wants another.
-  const auto consume = [&](int s) {
-    const int* tokens = step.ring + static_cast<std::ptrdiff_t>(s % kSlots) * step.rows;
-    for (std::size_t row = 0; row < requests.size(); ++row) {
-      const Request& request = requests[row];
-      if (left[row] == 0 || s + 1 < static_cast<int>(request.prompt.size())) continue;
-      if (!request.ignore_eos && std::ranges::count(step.config.stop_tokens, tokens[row])) {
-        left[row] = 0;
-        continue;
-      }
-      on_token(static_cast<int>(row), tokens[row]);
-      --left[row];
+  if (auto ok = check(requests, buckets); !ok) return ok;
+  if (auto ok = done(start(), "starting the lanes"); !ok) return ok;
+  Schedule schedule(requests, {buckets.rows, buckets.lanes, std::min(step.chunk, buckets.lanes),
+                               step.page_tokens, step.pages, step.config.stop_tokens});
+  StepPlan plans[kSlots];
+  const auto take_tokens = [&](int number) {
+    const int* tokens = step.ring + static_cast<std::ptrdiff_t>(number % kSlots) * step.lanes;
+    for (const auto [lane, request] : plans[number % kSlots].answers) {
+      const int token = tokens[lane];
+      const Arrival arrival = schedule.arrived(request, token);
+      if (arrival == Arrival::kToken || arrival == Arrival::kLast) on_token(request, token);
+      if (on_end && (arrival == Arrival::kLast || arrival == Arrival::kStop)) on_end(request, arrival);
     }
-    return std::ranges::any_of(left, [](int n) { return n > 0; });
   };
-
-  for (int s = 0; s <= steps; ++s) {
-    if (s < steps)
-      if (auto ok = done(enqueue(bucket, s), fmt::format("step {}", s)); !ok) return ok;
-    if (s == 0) continue;
-    if (auto ok = done(cudaEventSynchronize(ready_[(s - 1) % kSlots]), fmt::format("step {}", s - 1)); !ok)
-      return ok;
-    if (!consume(s - 1)) break;
+  for (int s = 0;; ++s) {
+    const bool more = schedule.next(plans[s % kSlots]);
+    if (more)
+      if (auto ok = done(enqueue(plans[s % kSlots], requests, s), fmt::format("step {}", s)); !ok) return ok;
+    if (s > 0) {
+      if (auto ok = done(cudaEventSynchronize(ready_[(s - 1) % kSlots]), fmt::format("step {}", s - 1)); !ok)
+        return ok;
+      take_tokens(s - 1);
+    }
+    if (!more) break;
   }
-  return done(cudaStreamSynchronize(engine_.stream()), "the last step");
+  cudaError_t status = engine_.free_lanes();
+  if (status == cudaSuccess) status = cudaStreamSynchronize(engine_.stream());
+  return done(status, "the last step");
 }
 
 }  // namespace dsv4::cuda

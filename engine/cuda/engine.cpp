@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/cuda/status.h"
 #include "kernels/attention.h"
@@ -37,6 +38,13 @@ std::int64_t recorded_values(const ModelConfig& c, int max_positions) {
 
 }  // namespace
 
+int page_tokens_for(const ModelConfig& config, int wanted) {
+  int least = 1;
+  for (const LayerType type : config.layer_types)
+    if (type != LayerType::kSliding) least = std::lcm(least, config.ratio(type));
+  return (std::max(1, wanted) + least - 1) / least * least;
+}
+
 Result<void> device_ready() {
   int count = 0;
   if (auto ok = done(cudaGetDeviceCount(&count), "looking for a CUDA device"); !ok) return ok;
@@ -61,6 +69,14 @@ Result<std::unique_ptr<Engine>> Engine::create(const ModelConfig& config, const 
   if (config.head_dim > kernels::kMostHeadDim)
     return Error{fmt::format("the CUDA engine has room for heads of {} dimensions, not {}",
                              kernels::kMostHeadDim, config.head_dim)};
+  const int lanes = std::max(options.lanes, options.rows);
+  if (options.rows < 1 || lanes > kernels::kMostLanes || options.chunk < 1 || options.chunk > lanes)
+    return Error{
+        fmt::format("{} rows in {} lanes, {} tokens of a row in one step: an engine has 1 to {} lanes",
+                    options.rows, lanes, options.chunk, kernels::kMostLanes)};
+  if (options.page_tokens != page_tokens_for(config, options.page_tokens) && options.page_tokens != 0)
+    return Error{fmt::format("pages of {} tokens: {} fill pages in every layer", options.page_tokens,
+                             page_tokens_for(config, options.page_tokens))};
   std::unique_ptr<Engine> engine(new Engine());
   if (auto ok = engine->make(config, weights, options); !ok) return Error{ok.error()};
   return engine;
@@ -79,8 +95,11 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
     return ok;
   step_.config = config;
   step_.rows = options.rows;
+  step_.lanes = std::max(options.lanes, options.rows);
+  step_.chunk = options.chunk;
   step_.max_positions = options.max_positions;
-  step_.prompt_capacity = std::max(1, options.prompt_capacity);
+  step_.page_tokens = options.page_tokens;
+  step_.pages = options.page_tokens == 0 ? 0 : options.pages;
   auto uploaded = upload_weights(config, weights, options.unmade, weight_memory_, stream_);
   if (!uploaded) return Error{uploaded.error()};
   step_.weights = std::move(*uploaded);
@@ -89,7 +108,7 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
   if (options.recording)
     recording_.emplace(state_memory_, options.rows * recorded_values(config, options.max_positions));
   if (auto ok = state_memory_.state(); !ok) return ok;
-  const std::size_t ring = sizeof(int) * Step::kRingSlots * static_cast<std::size_t>(options.rows);
+  const std::size_t ring = sizeof(int) * Step::kRingSlots * static_cast<std::size_t>(step_.lanes);
   if (auto ok = done(cudaMallocHost(reinterpret_cast<void**>(&step_.ring), ring), "pinning the token ring");
       !ok)
     return ok;
@@ -107,11 +126,20 @@ void Engine::make_state(const EngineOptions& options) {
   const ModelConfig& c = step_.config;
   DeviceMemory& m = state_memory_;
   const std::int64_t rows = options.rows;
+  if (step_.page_tokens != 0) {
+    step_.lane.page_stride = (options.max_positions + step_.page_tokens - 1) / step_.page_tokens;
+    step_.lane.page_table = m.take<int>(rows * step_.lane.page_stride);
+  }
   const auto compressor = [&](LayerType type, int dim) {
     const auto shape = compressor_shape(c, type, dim, options.max_positions);
-    return CompressorState{shape, m.take<float>(rows * shape.ring_size()),
-                           m.take<float>(rows * shape.ring_size()),
-                           m.take<float>(rows * shape.entries_size())};
+    // Tokens of a step besides the first would otherwise take slots that it still reads.
+    const std::int64_t ring = std::int64_t{shape.ring + step_.chunk - 1} * shape.width;
+    CompressorState state{shape, m.take<float>(rows * ring), m.take<float>(rows * ring), nullptr, {}};
+    state.pages = {step_.lane.page_table, step_.lane.page_stride,
+                   step_.page_tokens == 0 ? shape.max_entries : step_.page_tokens / shape.ratio};
+    state.entries =
+        m.take<float>((step_.page_tokens == 0 ? rows : step_.pages) * state.pages.per_page * shape.dim);
+    return state;
   };
   const auto forced = [&](int k) {
     kernels::ForcedChoice choice;
@@ -121,7 +149,7 @@ void Engine::make_state(const EngineOptions& options) {
   for (std::size_t i = 0; i < c.layer_types.size(); ++i) {
     const LayerType type = c.layer_types[i];
     LayerState layer;
-    layer.window = m.take<float>(rows * c.sliding_window * c.head_dim);
+    layer.window = m.take<float>(rows * step_.window_slots() * c.head_dim);
     if (type != LayerType::kSliding) layer.compressor = compressor(type, c.head_dim);
     if (type == LayerType::kCsa) {
       layer.index_compressor = compressor(type, c.index_head_dim);
@@ -135,8 +163,8 @@ void Engine::make_state(const EngineOptions& options) {
 void Engine::make_activations(const EngineOptions& options) {
   const ModelConfig& c = step_.config;
   DeviceMemory& m = state_memory_;
-  const auto floats = [&](std::int64_t width) { return m.take<float>(options.rows * width); };
-  const auto ints = [&](std::int64_t width) { return m.take<int>(options.rows * width); };
+  const auto floats = [&](std::int64_t width) { return m.take<float>(step_.lanes * width); };
+  const auto ints = [&](std::int64_t width) { return m.take<int>(step_.lanes * width); };
   const std::int64_t n = c.hc_mult, d = c.hidden_size, heads = std::int64_t{c.num_heads} * c.head_dim;
   const std::int64_t slots = c.experts_per_token + 1;
   const int index_entries =
@@ -177,13 +205,20 @@ void Engine::make_activations(const EngineOptions& options) {
   a.routed = floats(d);
   a.ffn_out = floats(d);
   a.logits = floats(c.vocab_size);
-  step_.ids = ints(1);
-  step_.positions = ints(1);
+  step_.lane.rows = ints(1);
+  step_.lane.ids = ints(1);
+  step_.lane.positions = ints(1);
+  step_.lane.sampling = m.take<kernels::RowSampling>(step_.lanes);
   step_.sampled = ints(1);
-  step_.ring_step = m.take<unsigned>(options.rows);
-  step_.prompt = ints(step_.prompt_capacity);
-  step_.prompt_length = ints(1);
-  step_.sampling = m.take<kernels::RowSampling>(options.rows);
+  step_.ring_step = m.take<unsigned>(step_.lanes);
+}
+
+cudaError_t Engine::free_lanes() const {
+  kernels::StepOrders orders;
+  for (int lane = 0; lane < step_.lanes; ++lane)
+    orders.lane[orders.lanes++] = {lane, kernels::kNobody, 0, 0, {}};
+  kernels::give_orders(stream_, step_.lane, orders);
+  return cudaPeekAtLastError();
 }
 
 Result<void> Engine::poison() {

@@ -12,8 +12,12 @@ namespace dsv4::cuda {
 
 struct EngineOptions {
   int rows = 1;
+  int lanes = 0;  // tokens that a step can feed (kernels/lanes.h); 0: as many as rows
+  int chunk = 1;  // of one row; at most as many as lanes
   int max_positions = 1;
-  int prompt_capacity = 1;
+  // The state's compressed entries in pages of so many tokens (page_tokens_for), so many of them for all rows
+  // together. 0: a row's lie in one piece that is as long as `max_positions` wants.
+  int page_tokens = 0, pages = 0;
   const UnmadeTensors* unmade = nullptr;  // of weights that are to be made on the device
   bool recording = false;                 // room for copies of every component, and for forced choices
 };
@@ -33,8 +37,10 @@ class Engine {
   Recording* recording() { return recording_ ? &*recording_ : nullptr; }
   std::uint64_t weight_bytes() const { return weight_memory_.total(); }
   std::uint64_t state_bytes() const { return state_memory_.total(); }
-  // Every byte of state, activations and inputs becomes 0xFF: NaN as a float, -1 as an integer. The inputs
-  // must be set anew.
+  // From now on no lane feeds anything.
+  cudaError_t free_lanes() const;
+  // Every byte of state, activations and inputs becomes 0xFF: NaN as a float, -1 as an integer. Lanes
+  // and pages must be set anew.
   capgate::Result<void> poison();
 
  private:
@@ -49,6 +55,9 @@ class Engine {
   std::optional<Recording> recording_;
   Step step_;
 };
+
+// The least number of tokens, not under `wanted`, whose entries fill a page in every kind of layer.
+int page_tokens_for(const ModelConfig& config, int wanted);
 
 // "no CUDA device" and the like, or nothing wrong.
 capgate::Result<void> device_ready();

@@ -41,6 +41,13 @@ inline void pageable_copy(const Step& step, int, cudaStream_t stream) {
                   stream);
 }
 
+// The pages of a row, from a table that the host keeps on its stack.
+inline void host_page_table(const Step& step, int, cudaStream_t stream) {
+  const int pages[] = {0, 1};
+  cudaMemcpyAsync(step.lane.page_table, pages, sizeof pages, cudaMemcpyHostToDevice,  // PLANTED pageable-copy
+                  stream);
+}
+
 inline void default_stream(const Step& step, int, cudaStream_t) {
   cudaMemsetAsync(step.a.routed, 0, sizeof(float), nullptr);  // PLANTED default-stream
 }

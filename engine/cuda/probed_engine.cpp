@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 
 #include "engine/cuda/status.h"
@@ -59,9 +60,12 @@ class ProbedEngine final : public TestedEngine<float> {
   // One step from the given ids and positions; everything recorded comes to the host.
   Result<void> run(std::span<float> logits) {
     const std::vector<kernels::RowSampling> greedy(static_cast<std::size_t>(step_.rows));
-    put(step_.ids, ids_.data(), ids_.size());
-    put(step_.positions, positions_.data(), positions_.size());
-    put(step_.sampling, greedy.data(), greedy.size());
+    std::vector<int> rows(static_cast<std::size_t>(step_.rows));
+    std::iota(rows.begin(), rows.end(), 0);
+    put(step_.lane.rows, rows.data(), rows.size());
+    put(step_.lane.ids, ids_.data(), ids_.size());
+    put(step_.lane.positions, positions_.data(), positions_.size());
+    put(step_.lane.sampling, greedy.data(), greedy.size());
     engine_->recording()->begin();
     keep(enqueue_step(step_, step_.rows, engine_->stream(), engine_->recording()));
     if (engine_->recording()->overflow()) return Error{"more components than there is room for"};

@@ -16,54 +16,62 @@ using capgate::Result;
 
 namespace {
 
-constexpr int kMostPrompt = 40;
+constexpr int kMostPrompt = 40, kMostChunk = 3;
 
-std::vector<Request> requests_of(const ModelConfig& config, int rows, int tokens, std::uint64_t seed) {
+std::vector<Request> requests_of(const ModelConfig& config, int count, int tokens, std::uint64_t seed) {
   const std::uint64_t key = tensor_key(seed, "replay");
   std::uint64_t next = 0;
   const auto below = [&](int n) {
     return static_cast<int>(element_bits(key, next++) % static_cast<std::uint64_t>(n));
   };
-  std::vector<Request> requests(static_cast<std::size_t>(rows));
-  for (std::size_t row = 0; row < requests.size(); ++row) {
-    Request& request = requests[row];
+  std::vector<Request> requests(static_cast<std::size_t>(count));
+  for (std::size_t number = 0; number < requests.size(); ++number) {
+    Request& request = requests[number];
     for (int i = below(kMostPrompt) + 1; i > 0; --i) request.prompt.push_back(below(config.vocab_size));
-    request.max_tokens = tokens;
+    request.max_tokens = number == 0 ? tokens : 1 + below(tokens);
     request.ignore_eos = true;
-    if (row % 2 == 1) request.sampling = {0.9, 1 + below(20), static_cast<std::uint64_t>(below(1 << 20))};
+    if (number % 2 == 1) request.sampling = {0.9, 1 + below(20), static_cast<std::uint64_t>(below(1 << 20))};
   }
   return requests;
 }
 
 // One engine's side of a round.
 struct Side {
-  std::vector<std::vector<int>> tokens;
+  std::vector<std::vector<int>> tokens;  // of each request
   int steps = 0;
-  std::vector<float> logits;  // [steps, rows, vocab]
+  std::vector<float> logits;  // [steps, bucket, vocab]
 };
+
+// Steps that a run takes when no answer stops early.
+int steps_of(const Step& step, const std::vector<Request>& requests, int bucket) {
+  Schedule schedule(requests,
+                    {bucket, bucket, std::min(step.chunk, bucket), step.page_tokens, step.pages, {}});
+  StepPlan plan;
+  int steps = 0;
+  while (schedule.next(plan)) ++steps;
+  return steps;
+}
 
 Result<Side> decode(Engine& engine, const CapturedStep* captured, const std::vector<Request>& requests,
                     int bucket) {
   const auto vocab = static_cast<std::size_t>(engine.step().config.vocab_size);
-  const std::size_t values = requests.size() * vocab;
+  const std::size_t values = static_cast<std::size_t>(bucket) * vocab;
   Side side;
-  std::size_t most = 0;
-  for (const Request& request : requests)
-    most = std::max(most, request.prompt.size() + static_cast<std::size_t>(request.max_tokens));
   DeviceMemory memory;
-  float* const kept = memory.take<float>(static_cast<std::int64_t>(most * values));
+  const std::int64_t most = steps_of(engine.step(), requests, bucket);
+  float* const kept = memory.take<float>(most * static_cast<std::int64_t>(values));
   if (auto ok = memory.state(); !ok) return Error{ok.error()};
   if (auto ok = engine.poison(); !ok) return Error{ok.error()};
   auto loop = DecodeLoop::create(engine, captured);
   if (!loop) return Error{loop.error()};
-  (*loop)->watch([&](int step) {
+  (*loop)->watch([&](int step, const StepPlan&) {
     side.steps = step + 1;
     return cudaMemcpyAsync(kept + static_cast<std::size_t>(step) * values, engine.step().a.logits,
                            values * sizeof(float), cudaMemcpyDeviceToDevice, engine.stream());
   });
   side.tokens.resize(requests.size());
-  auto ok = (*loop)->run(requests, bucket, [&](int row, int token) {
-    side.tokens[static_cast<std::size_t>(row)].push_back(token);
+  auto ok = (*loop)->run(requests, bucket, [&](int request, int token) {
+    side.tokens[static_cast<std::size_t>(request)].push_back(token);
   });
   if (!ok) return Error{ok.error()};
   side.logits.resize(static_cast<std::size_t>(side.steps) * values);
@@ -117,8 +125,12 @@ Result<ReplayReport> check_replay(const ModelConfig& config, const ModelWeights&
                                   const ReplayPlan& plan) {
   EngineOptions size;
   size.rows = *std::ranges::max_element(plan.buckets);
-  size.prompt_capacity = kMostPrompt;
+  size.chunk = std::min(size.rows, kMostChunk);
   size.max_positions = kMostPrompt + plan.tokens;
+  size.page_tokens = page_tokens_for(config, 1);
+  // Not as many pages as the rows may want, so that requests wait for pages, too.
+  const int for_one = (size.max_positions + size.page_tokens - 1) / size.page_tokens;
+  size.pages = std::max(for_one, size.rows * for_one * 3 / 4);
   if (size.max_positions > config.max_positions)
     return Error{
         fmt::format("{} positions are more than the model's {}", size.max_positions, config.max_positions)};
@@ -136,9 +148,9 @@ Result<ReplayReport> check_replay(const ModelConfig& config, const ModelWeights&
     for (const int bucket : plan.buckets) {
       ReplayRound asked;
       asked.bucket = bucket;
-      asked.rows = bucket - (bucket > 1 && round % 2 == 1 ? 1 : 0);
+      asked.requests = round % 2 == 0 ? 2 * bucket + 1 : std::max(1, bucket - 1);
       const auto requests =
-          requests_of(config, asked.rows, plan.tokens,
+          requests_of(config, asked.requests, plan.tokens,
                       static_cast<std::uint64_t>(bucket) << 32 | static_cast<std::uint32_t>(round));
       for (const Ordering ordering : orderings) {
         asked.ordering = ordering;

@@ -9,7 +9,7 @@
 namespace dsv4::cuda {
 
 struct ReplayRound {
-  int bucket = 0, rows = 0, tokens = 0;
+  int bucket = 0, requests = 0, tokens = 0;
   Ordering ordering = Ordering::kPerStep;
   bool tokens_equal = false;
   int steps = 0;
@@ -27,12 +27,13 @@ struct ReplayPlan {
   Mode mode = Mode::kFull;  // not eager
   std::vector<int> buckets = {1, 2, 4};
   int rounds = 3;
-  int tokens = 48;  // new ones of each row
+  int tokens = 48;  // new ones of a request at most
 };
 
-// Each bucket gets new prompts, samplings and rows at different positions in every round; every second round
-// leaves the last row of a bucket padded. In piecewise mode each round is done in both orderings. Positions
-// up to the prompts' and `tokens` must fit the model.
+// Each bucket gets new prompts, samplings and lengths in every round: in one round more requests than there
+// are rows, which are taken up as others end, in the next too few, so that lanes feed prompts or nothing. In
+// piecewise mode each round is done in both orderings. Positions up to the prompts' and `tokens` must fit the
+// model.
 capgate::Result<ReplayReport> check_replay(const ModelConfig& config, const ModelWeights& weights,
                                            const ReplayPlan& plan);
 

@@ -28,7 +28,7 @@ void Enqueue::piece(int number) {
 
 void Enqueue::begin() {
   const int n = c_.hc_mult, d = c_.hidden_size;
-  kernels::embed(stream_, s_.weights.embed, s_.ids, a_.streams, n, batch_);
+  kernels::embed(stream_, s_.weights.embed, s_.lane.ids, a_.streams, n, batch_);
   see(component::kEmbed, a_.streams, n * d);
   if (has_boundary(site_after(-1)))
     kernels::boundary(stream_, crossing(site_after(-1)), batch_);
@@ -75,11 +75,10 @@ void Enqueue::end() {
   see(component::kFinalNorm, a_.normed, d);
   project(s_.weights.head, a_.normed, d, a_.logits);
   see(component::kLogits, a_.logits, c_.vocab_size);
-  kernels::next_token(
-      stream_,
-      {a_.logits, s_.sampling, c_.vocab_size, s_.prompt, s_.prompt_length, s_.prompt_capacity,
-       s_.max_positions, s_.ids, s_.positions, s_.sampled, s_.ring, s_.ring_step, Step::kRingSlots, s_.rows},
-      batch_);
+  kernels::next_token(stream_,
+                      {a_.logits, s_.lane.sampling, c_.vocab_size, s_.max_positions, s_.lane.ids,
+                       s_.lane.positions, s_.sampled, s_.ring, s_.ring_step, Step::kRingSlots, s_.lanes},
+                      batch_);
 }
 
 kernels::GemvTask Enqueue::task(const Matrix& w, const float* x, int x_stride, float* y) {
@@ -168,7 +167,7 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
   router.logits = a_.router_logits;
   router.bias = w.gate_bias;
   router.table = w.table;
-  router.ids = s_.ids;
+  router.ids = s_.lane.ids;
   router.scores = a_.router_scores;
   router.biased = a_.router_biased;
   router.chosen = a_.chosen_experts;

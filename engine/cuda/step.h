@@ -12,13 +12,15 @@
 #include "engine/cuda/recording.h"
 #include "engine/model/decode_state.h"
 #include "kernels/indexer.h"
-#include "kernels/next_token.h"
+#include "kernels/lanes.h"
+#include "kernels/pages.h"
 
 namespace dsv4::cuda {
 
 struct CompressorState {
   CompressorShape shape{};
   float *kv_ring = nullptr, *gate_ring = nullptr, *entries = nullptr;
+  kernels::Pages pages;  // of the entries
 };
 
 // What a row keeps of one layer (model/decode_state.h).
@@ -28,7 +30,7 @@ struct LayerState {
   kernels::ForcedChoice forced_entries, forced_experts;  // verification only
 };
 
-// Between two kernels of one step; each [rows, its width] and used again by every layer.
+// Between two kernels of one step; each [lanes, its width] and used again by every layer.
 struct Activations {
   float *streams, *mix, *mix_parts, *inverse, *post, *comb, *collapsed, *normed;
   float *q_residual, *q_normed, *q, *q_prepared, *kv, *compressor_kv, *compressor_gate, *index_kv,
@@ -48,21 +50,22 @@ struct Step {
   std::vector<LayerState> state;
   Activations a{};
   int rows = 0, max_positions = 0;
+  int lanes = 0;  // tokens that a step can feed, at least one for each row
+  int chunk = 1;  // of one row
   // The step's input and output in one: the fed token and its position become the next ones.
-  int *ids = nullptr, *positions = nullptr;
+  kernels::Lanes lane{};
   int* sampled = nullptr;
-  // What the host reads of it, a few steps behind (decode_loop.h): pinned, [kRingSlots, rows], and each row's
-  // count of steps.
+  int page_tokens = 0, pages = 0;  // 0: a row's state lies in one piece
+  // What the host reads of it, a few steps behind (decode_loop.h): pinned, [kRingSlots, lanes], and each
+  // lane's count of steps.
   static constexpr int kRingSlots = 4;
   int* ring = nullptr;
   unsigned* ring_step = nullptr;
-  int* prompt = nullptr;
-  int* prompt_length = nullptr;
-  kernels::RowSampling* sampling = nullptr;
-  int prompt_capacity = 0;
+
+  int window_slots() const { return config.sliding_window + chunk - 1; }
 };
 
-// Rows [0, batch). `recording`, where there is one, gets a copy of every component.
+// Lanes [0, batch). `recording`, where there is one, gets a copy of every component.
 cudaError_t enqueue_step(const Step& step, int batch, cudaStream_t stream, Recording* recording = nullptr);
 
 // The same with breaks at attention. Pieces 0 to num_layers() in order, with the attention of layer l between

@@ -49,7 +49,8 @@ void Enqueue::project_queries(const DeviceLayer& w, const LayerState& state) {
   beside.norm_rope.weight = w.kv_norm;
   beside.norm_rope.frequencies = frequencies(w);
   beside.norm_rope.window = state.window;
-  beside.norm_rope.window_slots = c_.sliding_window;
+  beside.norm_rope.window_slots = s_.window_slots();
+  beside.norm_rope.rows = s_.lane.rows;
   beside.has_norm_rope = true;
   if (compressed)
     beside.compressor[beside.compressors++] =
@@ -83,8 +84,10 @@ void Enqueue::attention(int layer) {
   }
   args.sink = w.sink;
   args.window = state.window;
-  args.window_slots = c_.sliding_window;
+  args.window_slots = s_.window_slots();
+  args.window_tokens = c_.sliding_window;
   args.entries = state.compressor.entries;
+  args.pages = state.compressor.pages;
   args.max_entries = state.compressor.shape.max_entries;
   args.ratio = state.compressor.shape.ratio;
   args.chosen = w.type == LayerType::kCsa ? a_.chosen_entries : nullptr;
@@ -94,7 +97,8 @@ void Enqueue::attention(int layer) {
   args.dim = dim;
   args.frequencies = frequencies(w);
   args.pairs = c_.rope_dim / 2;
-  args.positions = s_.positions;
+  args.positions = s_.lane.positions;
+  args.rows = s_.lane.rows;
   kernels::attend(stream_, args, batch_, mix(w.attn_hc));
   see(component::kQ, a_.q_prepared, c_.num_heads * dim);
   see(component::kAttnPost, a_.post, c_.hc_mult);
@@ -109,13 +113,13 @@ void Enqueue::choose_entries(const LayerState& state) {
   kernels::index_scores(
       stream_,
       {a_.index_query, a_.index_weights, keys.entries, a_.index_scores, c_.index_heads, c_.index_head_dim,
-       keys.shape.max_entries, keys.shape.ratio, s_.positions, s_.weights.compress_frequencies,
-       c_.rope_dim / 2, recording_ != nullptr ? a_.index_rotated : nullptr},
+       keys.shape.max_entries, keys.shape.ratio, s_.lane.positions, s_.weights.compress_frequencies,
+       c_.rope_dim / 2, recording_ != nullptr ? a_.index_rotated : nullptr, keys.pages, s_.lane.rows},
       batch_);
   see(component::kIndexQuery, a_.index_rotated, c_.index_heads * c_.index_head_dim);
   see(component::kIndexScores, a_.index_scores, keys.shape.max_entries);
-  kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio, s_.positions,
-                          c_.index_topk, a_.chosen_entries, state.forced_entries, batch_);
+  kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio,
+                          s_.lane.positions, c_.index_topk, a_.chosen_entries, state.forced_entries, batch_);
   see(kChosenEntries, a_.chosen_entries, c_.index_topk);
 }
 
@@ -127,7 +131,7 @@ kernels::NormRope Enqueue::norm_rope(const float* in, float* out, int heads, int
   args.dim = dim;
   args.normalise = true;
   args.pairs = c_.rope_dim / 2;
-  args.positions = s_.positions;
+  args.positions = s_.lane.positions;
   args.eps = static_cast<float>(c_.rms_norm_eps);
   return args;
 }
@@ -144,14 +148,18 @@ kernels::Compressor Enqueue::compressor(const DeviceCompressor& w, const Compres
   args.entries = state.entries;
   args.ratio = state.shape.ratio;
   args.ring = state.shape.ring;
+  args.slots = state.shape.ring + s_.chunk - 1;
   args.width = state.shape.width;
   args.dim = state.shape.dim;
   args.max_entries = state.shape.max_entries;
   args.overlap = state.shape.overlap;
   args.frequencies = s_.weights.compress_frequencies;
   args.pairs = c_.rope_dim / 2;
-  args.positions = s_.positions;
+  args.positions = s_.lane.positions;
   args.eps = static_cast<float>(c_.rms_norm_eps);
+  args.pages = state.pages;
+  args.rows = s_.lane.rows;
+  args.lanes = s_.chunk > 1 ? batch_ : 0;
   return args;
 }
 

@@ -340,8 +340,13 @@ void Model<T>::step(std::span<const std::int32_t> ids, std::span<const std::int3
                     std::span<T> logits, const Probe<T>* probe) {
   const auto vocab = static_cast<std::size_t>(parts_->config.vocab_size);
   for (int row = 0; row < parts_->rows; ++row)
-    typename Parts::RowStep(*parts_, row, ids[row], positions[row], probe)
-        .run(logits.subspan(row * vocab, vocab));
+    step_row(row, ids[row], positions[row], logits.subspan(row * vocab, vocab), probe);
+}
+
+template <class T>
+void Model<T>::step_row(int row, std::int32_t id, std::int32_t position, std::span<T> logits,
+                        const Probe<T>* probe) {
+  typename Parts::RowStep(*parts_, row, id, position, probe).run(logits);
 }
 
 template class Model<float>;

@@ -27,6 +27,9 @@ class Model {
   // row that nobody uses is fed id 0 at position 0. Writes logits[rows, vocab_size].
   void step(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<T> logits,
             const Probe<T>* probe = nullptr);
+  // One row alone; writes logits[vocab_size].
+  void step_row(int row, std::int32_t id, std::int32_t position, std::span<T> logits,
+                const Probe<T>* probe = nullptr);
 
  private:
   struct Parts;

@@ -56,8 +56,8 @@ class Planted(unittest.TestCase):
         code, report, _ = self.lint(None)
         self.assertEqual((code, report["verdict"], told(report)), (0, "pass", []))
 
-    def test_there_are_eight_and_a_program_of_each(self):
-        self.assertEqual(len(self.faults), 8)
+    def test_there_are_nine_and_a_program_of_each(self):
+        self.assertEqual(len(self.faults), 9)
         self.assertEqual({f"dsv4_planted_{name}" for name in self.faults}, {path.name for path in OPTIONS.programs.iterdir()})
         for name, marks in self.faults.items():
             self.assertTrue(marks, name)

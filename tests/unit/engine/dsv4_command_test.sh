@@ -86,6 +86,66 @@ expect 2 "$dsv4" generate --model "$dir/scaled" --prompt-ids 1,2,3 --max-tokens 
 grep -q "the logits of position 2 tell no token from another" "$dir/err" || fail "scaled: $(cat "$dir/err")"
 [ -s "$dir/out" ] && fail "a token of no logits: $(cat "$dir/out")"
 
+# Many prompts: each is answered as if it were alone, whatever is beside it, in a line of its own as it ends.
+cat >"$dir/prompts" <<'JSON'
+{"prompt_ids": [1, 2, 3], "id": "first"}
+{"prompt_ids": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11, 12], "id": 7, "max_tokens": 4}
+
+{"prompt_ids": [200], "temperature": 1, "seed": 3, "top_k": 5, "max_tokens": 9}
+{"prompt_ids": [4, 4], "max_tokens": 1}
+JSON
+many() { "$dsv4" generate --model "$dir/a" --prompts "$dir/prompts" --max-tokens 12 --ignore-eos "$@"; }
+alone() { "$dsv4" generate --model "$dir/a" --ignore-eos "$@" | tr ' ' ','; }
+line() { echo "{\"line\":$1,$2\"ids\":[$3],\"end\":\"length\"}"; }
+{
+  line 1 '"id":"first",' "$(alone --prompt-ids 1,2,3 --max-tokens 12)"
+  line 2 '"id":7,' "$(alone --prompt-ids 9,8,7,6,5,4,3,2,1,0,11,12 --max-tokens 4)"
+  line 4 "" "$(alone --prompt-ids 200 --temperature 1 --seed 3 --top-k 5 --max-tokens 9)"
+  line 5 "" "$(alone --prompt-ids 4,4 --max-tokens 1)"
+} >"$dir/wanted"
+for how in "" "--rows 2" "--rows 2 --chunk 5" "--rows 4 --chunk 64" "--rows 64"; do
+  # shellcheck disable=SC2086
+  expect 0 many $how
+  sort "$dir/out" | cmp -s - "$dir/wanted" || fail "many prompts, $how: $(cat "$dir/out")"
+done
+expect 0 many
+[ "$(head -1 "$dir/out")" = "$(head -1 "$dir/wanted")" ] || fail "one row answers in another order"
+expect 0 many --rows 4
+grep -q '"line":5' <<<"$(head -1 "$dir/out")" || fail "the shortest answer did not come first: $(head -1 "$dir/out")"
+stopped=$("$dsv4" generate --model "$dir/stop" --prompts <(echo) --max-tokens 1 2>&1)
+grep -q "not a regular file" <<<"$stopped" || fail "a pipe of prompts: $stopped"
+echo '{"prompt_ids": [1, 2, 3]}' >"$dir/prompts"
+expect 0 "$dsv4" generate --model "$dir/stop" --prompts "$dir/prompts" --max-tokens 40
+[ "$(cat "$dir/out")" = "{\"line\":1,\"ids\":[$(IFS=,; echo "${ids[*]:0:first}")],\"end\":\"stop\"}" ] || fail "many, a stop token: $(cat "$dir/out")"
+# Nothing is answered before every line is read.
+wrong() {
+  printf '{"prompt_ids": [1]}\n%s\n' "$2" >"$dir/prompts"
+  refused "prompts: line 2: $1" many
+}
+wrong 'not valid JSON' '{"prompt_ids": [1]'
+wrong 'no JSON object' '[1]'
+wrong 'there is no "tokens" in a prompt' '{"tokens": [1]}'
+wrong 'either "prompt" or "prompt_ids" is needed' '{}'
+wrong 'either "prompt" or "prompt_ids" is needed' '{"prompt": "x", "prompt_ids": [1]}'
+wrong '"prompt_ids" is no list of token ids' '{"prompt_ids": 1}'
+wrong 'token 256 of the prompt is outside the vocabulary of 256' '{"prompt_ids": [256]}'
+wrong 'token 1.5 of the prompt is outside' '{"prompt_ids": [1.5]}'
+wrong 'the prompt is empty' '{"prompt_ids": []}'
+wrong '"max_tokens" is 0, not a whole number of at least 1' '{"prompt_ids": [1], "max_tokens": 0}'
+wrong '"max_tokens" is "9", not a whole number' '{"prompt_ids": [1], "max_tokens": "9"}'
+wrong '1 tokens of prompt and 4096 new ones are more than the model' '{"prompt_ids": [1], "max_tokens": 4096}'
+wrong '"top_k" is -1' '{"prompt_ids": [1], "top_k": -1}'
+wrong '"ignore_eos" is 1, neither true nor false' '{"prompt_ids": [1], "ignore_eos": 1}'
+wrong 'a temperature is 0, or from' '{"prompt_ids": [1], "temperature": -1}'
+wrong 'a temperature is 0, or from' '{"prompt_ids": [1], "temperature": "1"}'
+wrong 'a seed is a whole number' '{"prompt_ids": [1], "seed": -1}'
+wrong '"id" is neither a string nor a whole number' '{"prompt_ids": [1], "id": [1]}'
+wrong '"prompt" is no text' '{"prompt": 1}'
+: >"$dir/prompts"
+refused "prompts: there is no prompt in it" many
+expect 2 "$dsv4" generate --model "$dir/a" --prompt-ids 1 --rows 2 --max-tokens 1
+expect 2 many --rows 65
+
 refused "token 256 of the prompt is outside the vocabulary of 256" "$dsv4" generate --model "$dir/a" --prompt-ids 256 --max-tokens 1
 refused "more than the model's 4096 positions" generate --max-tokens 4096
 refused "/config.json: cannot be read" "$dsv4" generate --model "$dir/none" --prompt-ids 1 --max-tokens 1
@@ -156,6 +216,14 @@ expect 0 "$dsv4" tokenize --model "$dir/a" --ids "$(cat "$dir/ids")"
 cp "$dir/out" "$dir/decoded"
 expect 0 "$dsv4" generate --model "$dir/a" --prompt Hi --max-tokens 12 --ignore-eos
 cmp -s "$dir/out" "$dir/decoded" || fail "generate --prompt: $(od -c "$dir/out") instead of $(od -c "$dir/decoded")"
+echo '{"prompt": "Hi", "id": "t"}' >"$dir/prompts"
+expect 0 "$dsv4" generate --model "$dir/a" --prompts "$dir/prompts" --max-tokens 12 --ignore-eos
+python3 - "$dir/out" "$dir/decoded" <<'PYTHON' || fail "a prompt of text: $(cat "$dir/out")"
+import json, sys
+answer = json.loads(open(sys.argv[1], encoding="utf-8").read())
+text = open(sys.argv[2], "rb").read()[:-1].decode("utf-8", "replace")
+assert answer["text"] == text and answer["id"] == "t" and len(answer["ids"]) == 12, (answer, text)
+PYTHON
 refused "the prompt is empty" "$dsv4" generate --model "$dir/a" --prompt "" --max-tokens 1
 refused "the prompt: the text is not UTF-8 at byte 1" "$dsv4" generate --model "$dir/a" --prompt $'a\xff' --max-tokens 1
 # What was printed has arrived, or the command did not do it. What was not compared does not agree.

@@ -50,7 +50,7 @@ class StepKernels : public DeviceTest {
     args.q = upload(std::vector<float>(static_cast<std::size_t>(batch * kDim), 1));
     args.sink = upload(std::vector<float>(1));
     args.window = upload(std::vector<float>(static_cast<std::size_t>(batch * kDim), 2));
-    args.window_slots = args.heads = 1;
+    args.window_slots = args.window_tokens = args.heads = 1;
     args.out = poisoned<float>(batch * kDim);
     args.dim = kDim;
     args.positions = upload(std::vector<int>(static_cast<std::size_t>(batch)));
@@ -262,7 +262,8 @@ TEST_F(StepKernels, CompressorsWithTheirState) {
       args.gate_ring = poisoned<float>(kBatch * shape.ring_size());
       args.entries = poisoned<float>(kBatch * shape.entries_size());
       args.ratio = ratio;
-      args.ring = shape.ring;
+      args.ring = args.slots = shape.ring;
+      args.pages.per_page = shape.max_entries;
       args.width = shape.width;
       args.dim = kDim;
       args.max_entries = shape.max_entries;
@@ -333,7 +334,8 @@ TEST_F(StepKernels, TwoCompressorsAtOnce) {
     gate_rings[t] = upload(gate);
     args.entries = poisoned<float>(kBatch * shape.entries_size());
     args.ratio = shape.ratio;
-    args.ring = shape.ring;
+    args.ring = args.slots = shape.ring;
+    args.pages.per_page = shape.max_entries;
     args.width = shape.width;
     args.dim = shape.dim;
     args.max_entries = shape.max_entries;
@@ -382,6 +384,7 @@ void StepKernels::index_scores_case(int dim, bool rotated) {
     args.pairs = kPairs;
     args.rotated = poisoned<float>(kBatch * kHeads * dim);
   }
+  args.pages.per_page = kMax;
   kernels::index_scores(stream_, args, kBatch);
   const auto got = read(scores, kBatch * kMax);
   Vector wanted_query;
@@ -472,7 +475,8 @@ void StepKernels::attention_case(int dim) {
     args.eps = 1e-3f;
     args.sink = upload(sink);
     args.window = upload(window);
-    args.window_slots = kWindow;
+    args.window_slots = args.window_tokens = kWindow;
+    args.pages.per_page = kMax;
     if (kind > 0) args.entries = upload(entries);
     args.max_entries = kMax;
     args.ratio = kRatio;
@@ -565,17 +569,15 @@ void StepKernels::router_case(int experts) {
 }
 
 TEST_F(StepKernels, NextTokenAndAdvance) {
-  constexpr int kBatch = 6, kVocab = 3001, kPrompt = 4, kMaxPositions = 50;
+  constexpr int kBatch = 6, kVocab = 3001, kMaxPositions = 50;
   Noise noise(13);
   for (int round = 0; round < 5; ++round) {
     auto logits = noise.values(kBatch * kVocab, 3);
     logits[2900] = logits[17] = 1000;  // a tie: the lowest id wins
     const std::vector<Sampling> sampling = {{0, 0, 0},  {0.7, 0, 11}, {1.3, 40, 12},
                                             {1, 1, 13}, {0, 0, 0},    {2, 5, 9}};
-    const std::vector<int> positions = {3, 7, 20, 1, 0, 49}, lengths = {1, 4, 4, 4, 0, 1};
+    const std::vector<int> positions = {3, 7, 20, 1, 0, 49};
     std::vector<int> ids = {1, 2, 3, 4, 0, 5};
-    std::vector<int> prompt;
-    for (int i = 0; i < kBatch * kPrompt; ++i) prompt.push_back(100 + i);
     std::vector<kernels::RowSampling> rows;
     for (const Sampling& s : sampling)
       rows.push_back({s.temperature, tensor_key(s.seed, "sampling"), s.top_k, 1});
@@ -584,9 +586,6 @@ TEST_F(StepKernels, NextTokenAndAdvance) {
     args.logits = upload(logits);
     args.sampling = upload(rows);
     args.vocab = kVocab;
-    args.prompt = upload(prompt);
-    args.prompt_length = upload(lengths);
-    args.prompt_capacity = kPrompt;
     args.max_positions = kMaxPositions;
     args.ids = upload(ids);
     args.positions = upload(positions);
@@ -617,8 +616,7 @@ TEST_F(StepKernels, NextTokenAndAdvance) {
         continue;
       }
       EXPECT_EQ(at[b], std::min(positions[b] + 1, kMaxPositions - 1));
-      EXPECT_EQ(next[b], positions[b] + 1 < lengths[b] ? prompt[b * kPrompt + positions[b] + 1] : wanted)
-          << b;
+      EXPECT_EQ(next[b], wanted) << b;
     }
   }
 }
