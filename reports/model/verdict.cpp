@@ -183,7 +183,9 @@ std::optional<Reason> missing_proof(const Report& report) {
                   coverage.captures_empty > 0 ? "no capture completed with work in it"
                   : judged                    ? "no capture completed"
                                               : "nothing was judged: no capture completed"),
-      "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+      coverage.captures_empty > 0
+          ? "put the step's work on the stream that captures, then capgate audit -- PROGRAM"
+          : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
 }
 
 void add_missing_reasons(Report& report) {

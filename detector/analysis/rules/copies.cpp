@@ -80,8 +80,10 @@ void pageable_copy(Judge& judge, size_t i) {
   } else if (const RegionOccurrence* step = judge.region(i)) {
     finding.phase = Judge::phase_of(*step);
     finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
-    finding.blocks = true;
-    finding.message = what + " in the step \"" + step->name + "\": the host waits for it";
+    finding.blocks = blocks_host(judge.timeline(), call);
+    finding.message =
+        what + " in the step \"" + step->name +
+        "\": " + (reads ? "a graph would keep the host address, not the bytes" : "the host waits for it");
   } else {
     return;
   }

@@ -64,7 +64,7 @@ std::optional<size_t> refused_before(const Judge& judge, const Capture& capture)
 // What the exception says. Of its arguments only text is recorded, and a KeyError's is the key.
 std::string said(const std::string& type, const std::string& first_line) {
   if (!first_line.empty()) return ", \"" + first_line + "\"";
-  return type == "KeyError" ? ", for a key that is no text and was not recorded" : "";
+  return type == "KeyError" ? " (its key is not text, so the report cannot show it)" : "";
 }
 
 void report_left(Judge& judge, const Capture& capture) {

@@ -1,4 +1,4 @@
-# The marked step uploads its inputs "without blocking" from memory that is not pinned: a hidden wait in every step.
+# The marked step uploads its inputs "without blocking" from memory that is not pinned: a graph would keep the host address.
 # Public fault: the class of pytorch/pytorch#91302.
 # CORPUS-AUDIT: --region step
 import torch

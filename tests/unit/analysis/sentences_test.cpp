@@ -55,8 +55,10 @@ TEST_F(Sentences, SizesThatDifferAreARange) {
   EXPECT_EQ(only(report, "device-alloc").bytes, 2048u + 3072 + 4096);
   EXPECT_EQ(only(report, "sync-copy").message,
             "copies 4 to 7 bytes: the host waits for it in the step \"decode\"");
-  EXPECT_EQ(only(report, "pageable-copy").message,
-            "copies 8 to 11 bytes from heap memory in the step \"decode\": the host waits for it");
+  EXPECT_EQ(
+      only(report, "pageable-copy").message,
+      "copies 8 to 11 bytes from heap memory in the step \"decode\": a graph would keep the host address, "
+      "not the bytes");
   const auto wait = only(report, "host-sync");
   EXPECT_EQ(wait.message, "the host waits for a copy of 1 to 4 bytes from the device in the step \"decode\"");
   EXPECT_EQ(wait.details.at("copy"), "1 to 4 bytes from the device (cudaMemcpyAsync)");
@@ -117,7 +119,7 @@ TEST_F(Sentences, ANoteOfLoadedCodeNamesTheKernelAndTheCapture) {
 TEST_F(Sentences, MetricsAgreeWithTheFindings) {
   const auto report = passes([&](int) {
     line(20);
-    auto& alone = p.copy_async(kStream, Memory::device, Memory::pageable, 64, HostPlace::heap);
+    auto& alone = p.copy_async(kStream, Memory::device, Memory::pageable, 8 << 20, HostPlace::heap);
     alone.t_end_ns = alone.t_begin_ns + 7000;
     line(21);
     auto& read = p.copy_async(kStream, Memory::pageable, Memory::device, 4, HostPlace::stack);
@@ -129,6 +131,17 @@ TEST_F(Sentences, MetricsAgreeWithTheFindings) {
   EXPECT_EQ(only(report, "host-sync").per_step->blocked_us, 16);
   EXPECT_EQ(report.metrics.at("blocked_us_per_step"), 23);
   EXPECT_EQ(report.metrics.at("waits_per_step"), 1);
+}
+
+// The driver copies few bytes aside and returns, whatever the stream still has to do.
+TEST_F(Sentences, ASmallUploadDoesNotBlock) {
+  const auto report = passes([&](int) {
+    line(20);
+    auto& upload = p.copy_async(kStream, Memory::device, Memory::pageable, 64, HostPlace::heap);
+    upload.t_end_ns = upload.t_begin_ns + 7000;
+  });
+  EXPECT_FALSE(only(report, "pageable-copy").per_step->blocked_us);
+  EXPECT_EQ(report.metrics.at("blocked_us_per_step"), 0);
 }
 
 TEST_F(Sentences, ACacheThatMadeRoomIsOneCause) {
@@ -203,7 +216,7 @@ TEST_F(Sentences, AKeyThatIsNoTextIsMissed) {
   p.end();
   EXPECT_EQ(
       only(trace.report(), "capture-invalidated").message,
-      "killed capture 1 of s1: KeyError left it, for a key that is no text and was not recorded; it was "
+      "killed capture 1 of s1: KeyError left it (its key is not text, so the report cannot show it); it was "
       "ended there, and its graph was never launched");
 }
 
