@@ -3,8 +3,8 @@
 // through a pipe and through the cache: a result must therefore depend on nothing but the unit and the
 // options.
 //
-// Build: `analyze_unit` lives in the target `capgate_lint_interpret`, which links libclang and only the
-// worker links; `link_units` in the target `capgate_lint_link`, which must not need libclang, since the
+// Build: `analyze_unit` lives in the target `capgate_lint_interpret`, which links clang and only the
+// worker links; `link_units` in the target `capgate_lint_link`, which must not need clang, since the
 // capgate program links it. A new field of a struct here is added to the struct and to its `fields` list,
 // nothing else.
 #pragma once

@@ -39,7 +39,7 @@ class Cache {
 // $XDG_CACHE_HOME/capgate/lint, else ~/.cache/capgate/lint; empty when neither is known.
 std::string default_cache_folder();
 
-// What parses: the worker program at `path`, the libclang it was built with, and the environment that both
+// What parses: the worker program at `path`, the libraries it was built with, and the environment that both
 // heed.
 std::string program_identity(const std::string& path);
 

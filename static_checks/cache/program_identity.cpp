@@ -48,7 +48,7 @@ std::string program_identity(const std::string& path) {
     identity = build_id(*bytes);
     if (identity.empty()) identity = content_digest(*bytes);
   }
-  const FileStamp parser = stamp_of(canonical_path(CAPGATE_LIBCLANG_FILE));
+  const FileStamp parser = stamp_of(canonical_path(CAPGATE_CLANG_LIBRARY));
   identity += '\0' + std::to_string(parser.size) + ' ' + std::to_string(parser.modified_ns);
   // The compiler takes search folders from these too.
   for (const char* variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})

@@ -1,6 +1,6 @@
 // A compiler's command line in clang's words. Both translators are allow-lists: what they understand and the
 // front end needs is kept, everything else is dropped, and said. (Passed on raw, an unknown option with a
-// value makes libclang fail without a diagnostic, and "-isystem=x" silently means a folder called "=x".)
+// value makes clang fail without a diagnostic, and "-isystem=x" silently means a folder called "=x".)
 #pragma once
 
 #include <string>

@@ -1,111 +1,77 @@
 #include "static_checks/frontend/functions.h"
 
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclFriend.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+
+#include <functional>
+
 namespace capgate::lint {
 namespace {
 
-struct Marks {
-  bool device = false, host = false;
-};
+using Visit = std::function<void(const clang::DeclaratorDecl* declaration, clang::SourceRange range)>;
 
-CXChildVisitResult collect_marks(CXCursor cursor, CXCursor, CXClientData data) {
-  auto& marks = *static_cast<Marks*>(data);
-  switch (clang_getCursorKind(cursor)) {
-    case CXCursor_CUDAGlobalAttr:
-    case CXCursor_CUDADeviceAttr:
-    case CXCursor_CUDAConstantAttr:
-    case CXCursor_CUDASharedAttr:
-      marks.device = true;
-      break;
-    case CXCursor_CUDAHostAttr:
-      marks.host = true;
-      break;
-    default:
-      break;
+// Functions and variables of the user as they are written: a template once, and none of what was made of it.
+void each_written(const Tree& tree, const clang::DeclContext* context, const Visit& visit) {
+  for (const clang::Decl* given : context->decls()) {
+    const clang::Decl* d = given;
+    const clang::SourceRange range = d->getSourceRange();
+    if (const auto* friendly = llvm::dyn_cast<clang::FriendDecl>(d)) d = friendly->getFriendDecl();
+    if (!d || d->isImplicit() || !tree.is_user(d)) continue;
+    if (const auto* of_class = llvm::dyn_cast<clang::ClassTemplateDecl>(d)) d = of_class->getTemplatedDecl();
+    if (const auto* of_function = llvm::dyn_cast<clang::FunctionTemplateDecl>(d))
+      d = of_function->getTemplatedDecl();
+    if (llvm::isa<clang::FunctionDecl, clang::VarDecl>(d))
+      visit(llvm::cast<clang::DeclaratorDecl>(d), range);
+    else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::ExportDecl, clang::RecordDecl>(d))
+      each_written(tree, llvm::cast<clang::DeclContext>(d), visit);
   }
-  return CXChildVisit_Continue;
 }
 
-bool is_device_only(CXCursor cursor) {
-  Marks marks;
-  clang_visitChildren(cursor, collect_marks, &marks);
-  return marks.device && !marks.host;
-}
-
-struct Offsets {
-  CXFile file = nullptr;
-  unsigned first_line = 0, last_line = 0, first = 0, last = 0;
-};
-
-Offsets offsets_of(CXCursor cursor) {
-  Offsets at;
-  const CXSourceRange extent = clang_getCursorExtent(cursor);
-  clang_getExpansionLocation(clang_getRangeStart(extent), &at.file, &at.first_line, nullptr, &at.first);
-  clang_getExpansionLocation(clang_getRangeEnd(extent), nullptr, &at.last_line, nullptr, &at.last);
-  return at;
-}
-
-struct Collector {
-  const Unit& unit;
-  std::vector<FunctionExtent> found;
-};
-
-CXChildVisitResult collect(CXCursor cursor, CXCursor, CXClientData data) {
-  auto& collector = *static_cast<Collector*>(data);
-  if (!collector.unit.is_user(cursor)) return CXChildVisit_Continue;
-  switch (clang_getCursorKind(cursor)) {
-    case CXCursor_Namespace:
-    case CXCursor_LinkageSpec:
-    case CXCursor_UnexposedDecl:  // extern "C" in older spellings
-    case CXCursor_StructDecl:
-    case CXCursor_ClassDecl:
-    case CXCursor_UnionDecl:
-    case CXCursor_ClassTemplate:
-    case CXCursor_ClassTemplatePartialSpecialization:
-      return CXChildVisit_Recurse;
-    case CXCursor_FunctionDecl:
-    case CXCursor_FunctionTemplate:
-    case CXCursor_CXXMethod:
-    case CXCursor_Constructor:
-    case CXCursor_Destructor:
-    case CXCursor_ConversionFunction:
-      if (!clang_isCursorDefinition(cursor) && !is_device_only(cursor)) return CXChildVisit_Continue;
-      break;
-    case CXCursor_VarDecl:
-      if (!is_device_only(cursor)) return CXChildVisit_Continue;
-      break;
-    default:
-      return CXChildVisit_Continue;
+const clang::LambdaExpr* innermost_lambda(const Tree& tree, const clang::Stmt* s, const Spot& place) {
+  if (!s) return nullptr;
+  const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(s);
+  if (lambda) {
+    const Spot first = tree.spot(lambda->getBeginLoc()), last = tree.spot(lambda->getEndLoc());
+    if (first.file != place.file || place.offset < first.offset || place.offset > last.offset) return nullptr;
+    if (const clang::LambdaExpr* inner = innermost_lambda(tree, lambda->getBody(), place)) return inner;
+    return lambda;
   }
-  const Offsets at = offsets_of(cursor);
-  if (at.file)
-    collector.found.push_back({collector.unit.path_of(at.file), take(clang_getCursorSpelling(cursor)),
-                               at.first_line, at.last_line, at.first, at.last, is_device_only(cursor)});
-  return CXChildVisit_Continue;
-}
-
-struct LambdaSearch {
-  CXFile file;
-  unsigned offset;
-  CXCursor found;
-};
-
-CXChildVisitResult find_lambda(CXCursor cursor, CXCursor, CXClientData data) {
-  auto& search = *static_cast<LambdaSearch*>(data);
-  const Offsets at = offsets_of(cursor);
-  // Types and the like have extents elsewhere; a declaration that holds the byte is gone into.
-  if (!at.file || !clang_File_isEqual(at.file, search.file) || search.offset < at.first ||
-      search.offset > at.last)
-    return CXChildVisit_Continue;
-  if (clang_getCursorKind(cursor) == CXCursor_LambdaExpr) search.found = cursor;  // the innermost stays
-  return CXChildVisit_Recurse;
+  for (const clang::Stmt* kid : s->children())
+    if (const clang::LambdaExpr* found = innermost_lambda(tree, kid, place)) return found;
+  return nullptr;
 }
 
 }  // namespace
 
-std::vector<FunctionExtent> user_functions(const Unit& unit) {
-  Collector collector{unit, {}};
-  clang_visitChildren(clang_getTranslationUnitCursor(unit.tu), collect, &collector);
-  return std::move(collector.found);
+bool is_device_only(const clang::Decl* declaration) {
+  bool device = false, host = false;
+  for (const clang::Attr* attribute : declaration->attrs()) {
+    if (attribute->isImplicit()) continue;
+    device = device || llvm::isa<clang::CUDAGlobalAttr, clang::CUDADeviceAttr, clang::CUDAConstantAttr,
+                                 clang::CUDASharedAttr>(attribute);
+    host = host || llvm::isa<clang::CUDAHostAttr>(attribute);
+  }
+  return device && !host;
+}
+
+std::vector<FunctionExtent> user_functions(const Tree& tree) {
+  std::vector<FunctionExtent> found;
+  each_written(
+      tree, tree.context().getTranslationUnitDecl(),
+      [&](const clang::DeclaratorDecl* d, clang::SourceRange range) {
+        const bool device = is_device_only(d);
+        const auto* function = llvm::dyn_cast<clang::FunctionDecl>(d);
+        if (!device && !(function && function->isThisDeclarationADefinition())) return;
+        const Spot first = tree.spot(range.getBegin()), last = tree.spot(range.getEnd());
+        if (!first.file) return;
+        found.push_back({tree.path_of(first.file), d->getNameAsString(),
+                         static_cast<unsigned>(tree.line_of(first)),
+                         static_cast<unsigned>(tree.line_of(last)), first.offset, last.offset, device});
+      });
+  return found;
 }
 
 const FunctionExtent* enclosing(const std::vector<FunctionExtent>& functions, const std::string& file,
@@ -118,22 +84,20 @@ const FunctionExtent* enclosing(const std::vector<FunctionExtent>& functions, co
   return best;
 }
 
-bool in_device_lambda(const Unit& unit, CXFile file, unsigned offset) {
-  LambdaSearch search{file, offset, clang_getNullCursor()};
-  clang_visitChildren(clang_getTranslationUnitCursor(unit.tu), find_lambda, &search);
-  if (clang_Cursor_isNull(search.found)) return false;
-  CXToken* tokens = nullptr;
-  unsigned count = 0;
-  clang_tokenize(unit.tu, clang_getCursorExtent(search.found), &tokens, &count);
-  bool device = false, host = false;
-  for (unsigned i = 0; i < count; ++i) {
-    const std::string word = take(clang_getTokenSpelling(unit.tu, tokens[i]));
-    if (word == "{") break;
-    device = device || word == "__device__";
-    host = host || word == "__host__";
-  }
-  clang_disposeTokens(unit.tu, tokens, count);
-  return device && !host;
+bool in_device_lambda(const Tree& tree, const Spot& place) {
+  bool found = false;
+  each_written(tree, tree.context().getTranslationUnitDecl(),
+               [&](const clang::DeclaratorDecl* d, clang::SourceRange range) {
+                 const Spot first = tree.spot(range.getBegin()), last = tree.spot(range.getEnd());
+                 if (first.file != place.file || place.offset < first.offset || place.offset > last.offset)
+                   return;
+                 const auto* function = llvm::dyn_cast<clang::FunctionDecl>(d);
+                 const clang::Stmt* inside =
+                     function ? function->getBody() : llvm::cast<clang::VarDecl>(d)->getInit();
+                 if (const clang::LambdaExpr* lambda = innermost_lambda(tree, inside, place))
+                   found = is_device_only(lambda->getCallOperator());
+               });
+  return found;
 }
 
 }  // namespace capgate::lint

@@ -1,21 +1,20 @@
 // Parses one unit and judges the parser's errors by where they are.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "static_checks/frontend/functions.h"
+#include "static_checks/frontend/function_extent.h"
 #include "static_checks/frontend/incomplete.h"
-#include "static_checks/frontend/shim.h"
 #include "static_checks/frontend/unit.h"
 #include "static_checks/frontend/unit_command.h"
 
 namespace capgate::lint {
 
 struct ParsedUnit {
-  std::unique_ptr<Shim> shim;  // owns text that the unit refers to
   std::unique_ptr<Unit> unit;
   std::vector<FunctionExtent> functions;
   std::vector<Incomplete> incomplete;
@@ -31,15 +30,5 @@ struct ParseSettings {
 // Runs on the calling thread, in the current folder; needs a stack that grows (worker/main.cpp). The error is
 // the reason why there is no unit at all.
 Result<ParsedUnit> parse_unit(const UnitCommand& command, const ParseSettings& settings);
-
-// One file that went into the unit.
-struct IncludedFile {
-  CXFile file;
-  std::string path;    // canonical
-  std::string folder;  // where the file that includes it is; empty for the main file
-  bool user = false;
-};
-// The main file first; the shim's files are left out.
-std::vector<IncludedFile> included_files(const Unit& unit);
 
 }  // namespace capgate::lint

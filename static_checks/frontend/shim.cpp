@@ -52,11 +52,4 @@ Shim::Shim(const UnitCommand& command) {
   }
 }
 
-std::vector<CXUnsavedFile> Shim::unsaved() const {
-  std::vector<CXUnsavedFile> list;
-  list.reserve(files_.size());
-  for (const auto& [path, text] : files_) list.push_back({path.c_str(), text.c_str(), text.size()});
-  return list;
-}
-
 }  // namespace capgate::lint

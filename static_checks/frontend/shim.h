@@ -1,9 +1,8 @@
 // Headers that exist only in the parser's memory, so that the tool works from any folder it is installed in.
 #pragma once
 
-#include <clang-c/Index.h>
-
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "static_checks/frontend/unit_command.h"
@@ -12,11 +11,12 @@ namespace capgate::lint {
 
 inline constexpr const char* kShimDir = "/__capgate_shim";
 
-// The in-memory files of one unit and the arguments that lead to them. Must outlive the translation unit.
+// The in-memory files of one unit and the arguments that lead to them.
 class Shim {
  public:
   explicit Shim(const UnitCommand& command);
-  std::vector<CXUnsavedFile> unsaved() const;
+  // Their paths and what is in them.
+  const std::vector<std::pair<std::string, std::string>>& files() const { return files_; }
   const std::vector<std::string>& arguments() const { return arguments_; }
   // Another text for a file that exists.
   void replace(const std::string& path, std::string text) { add(path, std::move(text)); }

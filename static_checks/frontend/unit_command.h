@@ -1,4 +1,4 @@
-// How one unit is to be parsed: what of its compile command the worker needs, ready for libclang.
+// How one unit is to be parsed: what of its compile command the worker needs, ready for clang.
 #pragma once
 
 #include <string>

@@ -295,7 +295,9 @@ UnitResult Interpreter::run() {
   std::vector<Function*>& all = program_.user_functions;
   std::stable_sort(all.begin(), all.end(),
                    [](const Function* a, const Function* b) { return a->place < b->place; });
-  result.functions_analysed = all.size();
+  // However many were made of one template.
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i == 0 || all[i]->place != all[i - 1]->place) ++result.functions_analysed;
   std::unordered_set<const Function*> called;
   for (Function* f : all) {
     lowering_.lower(*f);
@@ -320,7 +322,8 @@ UnitResult Interpreter::run() {
   // meanwhile.
   for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
     Function& f = program_.functions[i];
-    if (!f.user || !f.has_body || f.device_only || !f.lowered || interpreted_.contains(&f) || !wanted(&f))
+    if (!f.user || !f.has_body || f.is_pattern || f.device_only || !f.lowered || interpreted_.contains(&f) ||
+        !wanted(&f))
       continue;
     run_root(f, 0, refs);
     report(refs, f, result);
@@ -333,7 +336,7 @@ UnitResult Interpreter::run() {
   for (const Function* base : program_.overridden)
     overriders.insert(base->overriders.begin(), base->overriders.end());
   for (Function* f : all) {
-    if ((f->internal && !overriders.contains(f)) || f->usr.empty()) continue;
+    if (((f->internal || f->is_instance) && !overriders.contains(f)) || f->usr.empty()) continue;
     const Reach& r = reach(*f);
     if (!explains && !r.calls_api && !r.leaves_unit && !r.begins_region && !r.asks && f->trouble.empty()) {
       result.summary.silent.push_back(f->usr);

@@ -160,9 +160,10 @@ struct Function {
   bool lowered = false;
   bool kernel = false;
   bool device_only = false;
-  bool region = false;      // annotated
-  bool internal = false;    // internal linkage
-  bool is_pattern = false;  // of a template: what depends on its parameters is open
+  bool region = false;       // annotated
+  bool internal = false;     // internal linkage
+  bool is_pattern = false;   // of a template: what depends on its parameters is open
+  bool is_instance = false;  // clang made it here of a header's template, as it does wherever it is used
   bool is_method = false, is_static = false, is_constructor = false, is_destructor = false, is_const = false;
   bool is_lambda = false, is_defaulted = false, is_conversion = false;
   bool has_backward_jump = false;

@@ -1,4 +1,4 @@
-// libclang's cursors to program.h: the one place of the analysis that asks libclang anything.
+// clang's syntax tree to program.h. With frontend, this is the one folder that knows clang's classes.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ class Lowering {
   Lowering(const Unit& unit, Program& program);
   ~Lowering();
 
-  // Finds the unit's own functions (user code, with a body, run by the host) in order of their place.
+  // Finds the unit's own functions (user code, with a body, run by the host) in order of their place, and
+  // those that clang made of the user's templates.
   void collect();
 
   // Fills `function.body` once; afterwards `callees`, `globals` and `captures` are known. Without a body it

@@ -11,7 +11,7 @@ namespace capgate::lint {
 namespace {
 
 // The name by which a header was asked for, as far as its place tells: its path below the nearest folder that
-// is searched. System folders are not known to libclang's callers; these are where their names begin.
+// is searched. System folders are known to clang alone; these are where their names begin.
 std::string asked_name(const std::string& path, const UnitCommand& command) {
   size_t longest = 0;
   const auto consider = [&](std::string_view dir) {
@@ -38,16 +38,11 @@ std::string folder_part(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-// Of the bytes that the parser read. A file that has not changed since before the parse is the same on disk,
-// where it is found faster: libclang searches all its locations for each file.
-std::string digest_of(const Unit& unit, const IncludedFile& file, const FileStamp& stamp) {
-  if (stamp.size >= 0)
-    if (const Result<std::string> text = read_file(file.path)) return content_digest(*text);
+// Of the bytes that the parser read.
+std::string digest_of(const Unit& unit, const IncludedFile& file) {
   if (const auto before = unit.changed.find(file.path); before != unit.changed.end())
     return content_digest(before->second);
-  size_t size = 0;
-  const char* text = clang_getFileContents(unit.tu, file.file, &size);
-  return content_digest(text ? std::string_view(text, size) : std::string_view());
+  return content_digest(file.text);
 }
 
 }  // namespace
@@ -64,7 +59,7 @@ Inputs record_inputs(const Unit& unit, const UnitCommand& command, int64_t since
       searched.push_back(file.folder);  // where a quoted name is looked for first
     if (!read.insert(file.path).second) continue;
     const FileStamp stamp = settled_stamp(file.path, since_ns);
-    inputs.files.push_back({file.path, file.user, stamp, digest_of(unit, file, stamp)});
+    inputs.files.push_back({file.path, file.user, stamp, digest_of(unit, file)});
     const std::string name = asked_name(file.path, command);
     names_in[folder_part(name)].insert(file_name(name));
   }

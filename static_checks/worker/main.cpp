@@ -1,6 +1,6 @@
 // capgate-lint-worker: analyses one unit and ends. The job comes on stdin and the reply goes to stdout, both
 // in the form of worker/job.h; whatever the parser prints goes to stderr. A process for each unit: what
-// crashes or hangs libclang costs that unit alone, and its memory goes back.
+// crashes or hangs clang costs that unit alone, and its memory goes back.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -114,10 +114,6 @@ void* run(void*) {
 int main() {
   capgate::lint::g_reply_fd = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  // On this thread, whose stack is large, instead of one of 8 MB that libclang would start.
-  setenv("LIBCLANG_NOTHREADS", "1", 1);
-  // A crash is to end the process, where the parent sees it, and not to be caught half-way.
-  clang_toggleCrashRecovery(0);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, capgate::lint::kStackBytes);

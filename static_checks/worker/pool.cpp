@@ -79,7 +79,7 @@ Reply failed(std::string failure, std::string remedy) {
   return reply;
 }
 
-// The last line that the worker printed: libclang says there what it tripped over.
+// The last line that the worker printed: clang says there what it tripped over.
 std::string last_line(const std::string& text) {
   const size_t end = text.find_last_not_of(" \n\r\t");
   if (end == std::string::npos) return "";
@@ -192,10 +192,11 @@ class Pool {
     }
     const std::string complaint = last_line(contents(running.complaints, kComplaintLimit));
     if (WEXITSTATUS(status) == 127)
-      return failed("cannot run " + settings_.worker + ": " + complaint,
-                    complaint.find("libclang") != std::string::npos
-                        ? "install libclang1-19 and libclang-common-19-dev"
-                        : "reinstall capgate");
+      return failed(
+          "cannot run " + settings_.worker + ": " + complaint,
+          complaint.find("libclang") != std::string::npos || complaint.find("libLLVM") != std::string::npos
+              ? "install libclang-cpp19 and libclang-common-19-dev"
+              : "reinstall capgate");
     if (WEXITSTATUS(status) == 0)
       if (std::optional<Reply> reply = from_bytes<Reply>(contents(running.reply, kReplyLimit)))
         return std::move(*reply);
