@@ -190,7 +190,7 @@ void register_lint(CLI::App& app, int& exit_code) {
       "Report device values that reach host decisions outside captured regions too, as warnings");
   command
       ->add_option("--region", settings.options.regions,
-                   "NVTX ranges whose name matches are regions; ranges named by a literal, default domain")
+                   "NVTX ranges whose name matches are regions; the first literal in the name counts")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command

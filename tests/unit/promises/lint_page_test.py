@@ -1,0 +1,176 @@
+"""What docs/lint.md and `capgate lint --help` promise, where the labelled sources of tests/corpus_static do not show it.
+
+A limit of the analysis is a promise as well: where one is lifted, its sentence goes."""
+
+import json
+import re
+import subprocess
+import unittest
+
+from promise import SOURCE, Promises, needs_lint, promise
+
+PAGE = "docs/lint.md"
+HELP = "capgate lint --help"
+CUDA = "#include <cuda_runtime.h>\n"
+WAIT = "cudaStreamSynchronize(s);"
+BEGIN, END = "cudaGraph_t g; cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);", "cudaStreamEndCapture(s, &g);"
+GUARD = """struct Guard {
+  cudaStream_t s; cudaGraph_t g;
+  explicit Guard(cudaStream_t t) : s(t) { cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); }
+  ~Guard() { cudaStreamEndCapture(s, &g); }
+};
+"""
+
+
+@needs_lint
+class LintPage(Promises):
+    def lint(self, source, *words, behind=(), name="a.cu"):
+        done = self.run_capgate("lint", *words, self.write(name, source), "--", *behind)
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        return done.returncode, done.stdout
+
+    def rules(self, source, *words, **options):
+        """{(line, rule)} of all that is found."""
+        found = re.findall(
+            r"^[^ ]+?:(\d+):\d+: (?:error|warning|note): .* \[([\w-]+)\]$", self.lint(source, *words, **options)[1], re.MULTILINE
+        )
+        return {(int(line), rule) for line, rule in found}
+
+    @promise(PAGE, "`--sources FILE` adds a table:")
+    def test_the_example_of_a_table_of_sources(self):
+        (table,) = re.findall(r"^    (\{\"functions\".*\})$", (SOURCE / PAGE).read_text(encoding="utf-8"), re.MULTILINE)
+        self.write("table.json", table)
+        step = f"""{CUDA}namespace my {{ void download(void* dst, const void* src, size_t bytes); }}
+void step(int* count, float* x, cudaStream_t s) {{
+  {BEGIN}
+  int n = 0;
+  my::download(&n, count, sizeof n);
+  if (n) cudaMemsetAsync(x, 0, 4, s);
+  {END}
+}}
+"""
+        self.assertEqual(self.rules(step), set())
+        self.assertEqual(self.rules(step, "--sources", "table.json"), {(6, "sync-copy"), (7, "host-branch")})
+
+    @promise(PAGE, "The first literal in the name is compared", "Domains are not told apart: a `scoped_range_in` of any domain counts,",
+             "`nvtxDomainRangePushEx` does not.")  # fmt: skip
+    @promise(HELP, "NVTX ranges whose name matches are regions; the first literal in the name counts")
+    def test_names_of_ranges(self):
+        source = f"""{CUDA}#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvtx3.hpp>
+#include <string>
+struct engine {{ static constexpr char const* name{{"engine"}}; }};
+std::string made(int i);
+void a(cudaStream_t s) {{ nvtx3::scoped_range r{{"decode 1"}}; {WAIT} }}
+void b(cudaStream_t s, int i) {{ nvtxRangePushA(("decode " + std::to_string(i)).c_str()); {WAIT} nvtxRangePop(); }}
+void c(cudaStream_t s) {{ nvtx3::scoped_range_in<engine> r{{"decode"}}; {WAIT} }}
+void d(cudaStream_t s, int i) {{ nvtxRangePushA(made(i).c_str()); {WAIT} nvtxRangePop(); }}
+void e(cudaStream_t s) {{ nvtx3::scoped_range r{{"prefill"}}; {WAIT} }}
+void f(cudaStream_t s, nvtxDomainHandle_t d) {{
+  nvtxEventAttributes_t a{{}}; a.message.ascii = "decode"; nvtxDomainRangePushEx(d, &a); {WAIT} nvtxDomainRangePop(d);
+}}
+"""
+        self.assertEqual(self.rules(source, "--region", "decode*"), {(7, "host-sync"), (8, "host-sync"), (9, "host-sync")})
+        self.assertEqual(self.rules(source, "--region", "decode 1"), {(7, "host-sync")})
+
+    @promise(
+        PAGE,
+        "Only code in a region is judged, unless `--whole-file` also asks for device values that reach decisions elsewhere (warnings).",
+    )
+    @promise(HELP, "Report device values that reach host decisions outside captured regions too, as warnings")
+    def test_whole_file(self):
+        copy = "int n; cudaMemcpyAsync(&n, d, 4, cudaMemcpyDeviceToHost, s);"
+        source = f"{CUDA}void f(int* d, cudaStream_t s) {{\n  {copy} {WAIT}\n  if (n) f(d, s);\n}}\n"
+        source += f"void step(cudaStream_t s) {{ {BEGIN} {END} }}\n"
+        self.assertEqual(self.rules(source), set())
+        code, printed = self.lint(source, "--whole-file", "--fail-on", "warning")
+        self.assertIn("a.cu:4:7: warning: the branch depends on a device value", printed)
+        self.assertNotIn("host-sync", printed)
+        self.assertEqual((code, self.lint(source, "--whole-file")[0]), (1, 0))
+
+    @promise(
+        PAGE, "two functions of one name in two programs both count as the callee.", "One source with two sets of options is two units."
+    )
+    def test_programs_of_one_database_are_looked_at_together(self):
+        self.write("step.cu", f"{CUDA}void log(cudaStream_t);\nvoid step(cudaStream_t s) {{ {BEGIN} log(s); {END} }}\n")
+        self.write("one.cu", f"{CUDA}void log(cudaStream_t) {{}}\n")
+        self.write("two.cu", f"{CUDA}void log(cudaStream_t s) {{\n#ifdef LOUD\n  {WAIT}\n#endif\n}}\n")
+        units = [("step.cu", ""), ("one.cu", ""), ("two.cu", ""), ("two.cu", "-DLOUD")]
+        commands = [{"directory": str(self.here), "file": name, "command": f"nvcc {option} -c {name}"} for name, option in units]
+        self.write("build/compile_commands.json", json.dumps(commands))
+        done = self.run_capgate("lint")
+        self.assertIn("two.cu:4:3: error: cudaStreamSynchronize waits for the device [host-sync]", done.stdout)
+        self.assertIn("3 files parsed" if "3 files parsed" in done.stdout else "4 files parsed", done.stdout)
+
+    @promise(HELP, "Folder with compile_commands.json, or the file; default: the folder of the first file or one above, then ./build.")
+    def test_where_a_database_is_found(self):
+        self.write("src/deep/a.cu", f"{CUDA}void step(cudaStream_t s) {{ {BEGIN} OPTION {END} }}\n")
+        entry = [{"directory": str(self.here), "file": "src/deep/a.cu", "command": "nvcc -DOPTION= -c src/deep/a.cu"}]
+        file = ["src/deep/a.cu"]
+        for place, words in (("src/deep", file), ("src", file), ("build", []), ("build", file), ("x", ["-p", "x"]),
+                             ("x", ["-p", "x/compile_commands.json"])):  # fmt: skip
+            with self.subTest(place=place, words=words):
+                database = self.write(f"{place}/compile_commands.json", json.dumps(entry))
+                self.assertIn("1 file parsed, 1 captured region", self.output("lint", *words))
+                database.unlink()
+        self.assertEqual(self.run_capgate("lint", *file).returncode, 2)
+
+    @promise(HELP, "CUDA toolkit; default: that of the command's nvcc, CUDA_PATH, CUDA_HOME, nvcc in PATH, /usr/local/cuda")
+    def test_which_toolkit_is_taken(self):
+        for at, name in enumerate(("given", "path", "home")):
+            self.write(f"{name}/include/cuda_runtime.h", f"#define TOOLKIT {at}\n")
+        source = f'{CUDA}#if TOOLKIT != WANTED\n#error another toolkit\n#endif\n[[clang::annotate("capgate::region")]] void step() {{}}\n'
+        self.write("a.cpp", source)
+        variables = {"CUDA_PATH": str(self.here / "path"), "CUDA_HOME": str(self.here / "home")}
+        for wanted, words, env in ((0, ["--cuda-path", "given"], variables), (1, [], variables), (2, [], variables | {"CUDA_PATH": ""})):
+            with self.subTest(wanted=wanted):
+                self.output("lint", *words, "a.cpp", "--", f"-DWANTED={wanted}", env=env)
+        self.output("lint", "--cuda-path", "nowhere", "a.cpp", "--", "-DWANTED=1", code=2, env=variables)
+
+    @promise(PAGE, "Another project's code outside the system and the toolkit: named under `not_checked`.")
+    @promise(HELP, "Code below it is judged; default: each file's git repository")
+    def test_another_projects_code(self):
+        self.write("theirs/wait.h", f"{CUDA}inline void wait(cudaStream_t s) {{ {WAIT} }}\n")
+        source = f'#include "wait.h"\nvoid step(cudaStream_t s) {{ {BEGIN} wait(s); {END} }}\n'
+        for project in ("mine", "theirs"):
+            (self.here / project).mkdir(exist_ok=True)
+            subprocess.run(["git", "init", "-q", self.here / project], check=True)
+        self.assertEqual(self.rules(source, name="mine/a.cu", behind=["-Itheirs"]), set())
+        report = json.loads(self.run_capgate("lint", "--out", "-", "mine/a.cu", "--", "-Itheirs").stdout)
+        self.assertTrue(any("theirs" in text for text in report["coverage"]["not_checked"]), report["coverage"]["not_checked"])
+        self.assertEqual({rule for _, rule in self.rules(source, "--root", ".", name="mine/a.cu", behind=["-Itheirs"])}, {"host-sync"})
+
+    @promise(
+        PAGE,
+        "A capture whose guard is built inside a `std::optional` (`in_place`, `make_optional`)",
+        "or stands in a template that nothing instantiates",
+    )
+    def test_guards_that_are_not_seen(self):
+        body = "{ BUILD " + WAIT + " }\n"
+        for build in ("std::optional<Guard> g(std::in_place, s);", "auto g = std::make_optional<Guard>(s);"):
+            with self.subTest(build=build):
+                source = f"{CUDA}#include <optional>\n{GUARD}void step(cudaStream_t s) {body.replace('BUILD', build)}"
+                self.assertEqual(self.lint(source)[0], 2)
+                self.assertEqual(self.rules(source), set())
+        template = GUARD.replace("struct", "template <class T> struct")
+        self.assertEqual(self.lint(f"{CUDA}{template}template <class T> void step(T s) {{ Guard<T> g(s); {WAIT} }}\n")[0], 2)
+
+    @promise(
+        PAGE,
+        "the elements of a `std::tuple` are one value, and a lambda's copy of a variable is the variable",
+        "two elements of one array behind an unknown index are one",
+    )
+    def test_values_that_are_not_told_apart(self):
+        copy = "cudaMemcpyAsync(INTO, d, 4, cudaMemcpyDeviceToHost, s);"
+        head = f"{CUDA}#include <tuple>\nvoid step(int* d, float* x, int i, cudaStream_t s) {{\n"
+        for body in (
+            f"std::tuple<int, int> t{{0, 0}}; {BEGIN} {copy.replace('INTO', '&std::get<0>(t)')}\n  if (std::get<1>(t)) return;",
+            f"int n = 0; auto f = [n, x, s] {{\n  if (n) cudaMemsetAsync(x, 0, 4, s); }}; {BEGIN} {copy.replace('INTO', '&n')} f();",
+            f"int n[4] = {{}}; {BEGIN} {copy.replace('INTO', '&n[i]')}\n  if (n[0]) cudaMemsetAsync(x, 0, 4, s);",
+        ):
+            with self.subTest(body=body):
+                self.assertIn((5, "host-branch"), self.rules(f"{head}  {body} {END} }}\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
