@@ -113,8 +113,8 @@ int run(int argc, char** argv) {
   line().all.assign(argv, argv + argc);
 
   CLI::App app{
-      "Finds, in one run, what would stop a CUDA decode step from being captured into a graph, or that would\n"
-      "make its replay silently wrong, and names the line."};
+      "Finds, in one run, what would stop a CUDA step from being captured into a graph or make its replay\n"
+      "silently wrong, and names the line."};
   app.name("capgate");
   app.set_version_flag("--version", std::string("capgate ") + CAPGATE_VERSION, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
@@ -130,7 +130,7 @@ int run(int argc, char** argv) {
 #define CAPGATE_REGISTER_COMMAND(name) register_##name(app, exit_code);
   CAPGATE_COMMANDS(CAPGATE_REGISTER_COMMAND)
 #undef CAPGATE_REGISTER_COMMAND
-  app.footer(exit_codes("") + "\n`capgate COMMAND --help` tells a command's options.");
+  app.footer(exit_codes("") + "\n`capgate COMMAND --help` prints a command's options.");
   finish_help(app);
 
   // What stands behind `audit … --` (a program) and `lint … --` (a compiler's options) is not ours to read,
