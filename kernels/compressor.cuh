@@ -26,6 +26,21 @@ __device__ inline void find_lanes(const Compressor& c, int row, int position, in
   __syncthreads();
 }
 
+// A channel's softmax over its window: gate(j) and kv(j) are its token j's, from `first` on.
+template <class Gate, class Kv>
+__device__ inline float pooled(int first, int ring, const Gate& gate, const Kv& kv) {
+  float most = -INFINITY, weights = 0, sum = 0;
+#pragma unroll 8
+  for (int j = first; j < ring; ++j) most = fmaxf(most, gate(j));
+#pragma unroll 8
+  for (int j = first; j < ring; ++j) {
+    const float weight = expf(gate(j) - most);
+    weights += weight;
+    sum = fmaf(weight, kv(j), sum);
+  }
+  return sum / weights;
+}
+
 // Lane b, by kThreads threads, each of which keeps to its channels, so that it reads back only what it wrote.
 // `entry` has room for c.dim floats. It does the kernel's waiting.
 template <int kThreads>
@@ -56,37 +71,34 @@ __device__ inline void compress_row(const Compressor& c, int b, float* entry) {
   const int oldest_slot = oldest % c.slots;
   float squares = 0;
   for (int d = threadIdx.x; d < c.dim; d += kThreads) {
-    // The tokens first to ring - 1 of the window, the oldest first: where each one's projections are.
+    // Token j of the window, first to ring - 1, the oldest first.
     const auto channel = [&](int j) { return c.overlap && j >= c.ratio ? c.dim + d : d; };
-    const auto lane = [&](int j) {
-      const int before = c.ring - 1 - j;
-      return shared && before < kMostLanes ? lane_of[before] : -1;
-    };
     const auto in_ring = [&](int j) {
       const int unwrapped = oldest_slot + j - first;
       return static_cast<std::int64_t>(unwrapped < c.slots ? unwrapped : unwrapped - c.slots) * c.width +
              channel(j);
     };
-    const auto gate_of = [&](int j) {
-      const int other = lane(j);
-      if (other < 0) return gate_ring[in_ring(j)];
-      return c.gate[static_cast<std::int64_t>(other) * c.width + channel(j)] +
-             c.ape[static_cast<std::int64_t>((oldest + j - first) % c.ratio) * c.width + channel(j)];
-    };
-    const auto kv_of = [&](int j) {
-      const int other = lane(j);
-      return other < 0 ? kv_ring[in_ring(j)] : c.kv[static_cast<std::int64_t>(other) * c.width + channel(j)];
-    };
-    float most = -INFINITY, weights = 0, sum = 0;
-#pragma unroll 8
-    for (int j = first; j < c.ring; ++j) most = fmaxf(most, gate_of(j));
-#pragma unroll 8
-    for (int j = first; j < c.ring; ++j) {
-      const float weight = expf(gate_of(j) - most);
-      weights += weight;
-      sum = fmaf(weight, kv_of(j), sum);
+    if (!shared) {
+      entry[d] = pooled(
+          first, c.ring, [&](int j) { return gate_ring[in_ring(j)]; },
+          [&](int j) { return kv_ring[in_ring(j)]; });
+    } else {
+      const auto lane = [&](int j) {
+        const int before = c.ring - 1 - j;
+        return before < kMostLanes ? lane_of[before] : -1;
+      };
+      const auto gate_of = [&](int j) {
+        const int other = lane(j);
+        if (other < 0) return gate_ring[in_ring(j)];
+        return c.gate[static_cast<std::int64_t>(other) * c.width + channel(j)] +
+               c.ape[static_cast<std::int64_t>((oldest + j - first) % c.ratio) * c.width + channel(j)];
+      };
+      entry[d] = pooled(first, c.ring, gate_of, [&](int j) {
+        const int other = lane(j);
+        return other < 0 ? kv_ring[in_ring(j)]
+                         : c.kv[static_cast<std::int64_t>(other) * c.width + channel(j)];
+      });
     }
-    entry[d] = sum / weights;
     squares = fmaf(entry[d], entry[d], squares);
   }
   const float scale = rsqrtf(block_sum(squares, scratch) / static_cast<float>(c.dim) + c.eps);
