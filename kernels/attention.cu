@@ -15,8 +15,6 @@
 namespace dsv4::kernels {
 namespace {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
-
 // A warp's head of q, normalised over all of it; its trailing pairs turned, which lie in a lane's own vector.
 template <int W, int V>
 __device__ void prepare(Floats<W> (&q)[V], const Attention& a, int position, int lane) {
@@ -45,17 +43,14 @@ __device__ void prepare(Floats<W> (&q)[V], const Attention& a, int position, int
   }
 }
 
-int shared_bytes(int dim) {
-  return kWarps * dim * static_cast<int>(sizeof(float));
-}
-
 // A block is one head of one lane. Keys come in the order of their positions, so that sums do not depend on
 // where they lie. Each warp takes its share of the keys, T at once, and keeps what it has seen so far in
 // registers: a lane has V vectors of W dimensions; a sum is relative to the largest score so far (the softmax
 // of one pass). The warps are put together at the end, with one barrier.
-template <int W, int V, int T>
+template <int W, int V, int T, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     attend_kernel(const Attention a, const HyperConnectionMix beside) {
+  constexpr int kWarps = kThreads / 32;
   extern __shared__ float partial[];  // [kWarps, dim]
   __shared__ float tops[kWarps], totals[kWarps];
   let_next_start();
@@ -85,8 +80,9 @@ __global__ void __launch_bounds__(kThreads)
       for (int v = 0; v < V; ++v)
         if (lane + 32 * v < width) reinterpret_cast<Floats<W>*>(a.prepared_q + at)[lane + 32 * v] = q[v];
   }
-  int compressed = closed;
-  if (chosen != nullptr) {  // the -1 come last
+  int compressed = chosen != nullptr ? min(closed, a.width) : closed;
+  if (chosen != nullptr && compressed > 0 &&
+      chosen[compressed - 1] < 0) {  // forced to fewer: the -1 come last
     compressed = 0;
     for (int i = 0; i < a.width; i += 32)
       compressed += __popc(__ballot_sync(0xFFFFFFFFu, i + lane < a.width && chosen[i + lane] >= 0));
@@ -180,23 +176,29 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-using Kernel = void (*)(Attention, HyperConnectionMix);
+struct Kernel {
+  void (*launched)(Attention, HyperConnectionMix);
+  int threads;
+  int shared_bytes(int dim) const { return threads / 32 * dim * static_cast<int>(sizeof(float)); }
+};
 Kernel kernel_for(int dim) {
-  if (dim % 4 != 0) return attend_kernel<1, kMostHeadDim / 32, 2>;
-  return dim <= 128   ? attend_kernel<4, 1, 4>
-         : dim <= 512 ? attend_kernel<4, 4, 4>
-                      : attend_kernel<4, kMostHeadDim / 128, 2>;
+  if (dim % 4 != 0) return {attend_kernel<1, kMostHeadDim / 32, 2, 256>, 256};
+  if (dim <= 128) return {attend_kernel<4, 1, 4, 256>, 256};
+  if (dim <= 512) return {attend_kernel<4, 4, 4, 512>, 512};
+  return {attend_kernel<4, kMostHeadDim / 128, 2, 256>, 256};
 }
 
 }  // namespace
 
 cudaError_t prepare_attention(int dim) {
-  return allow_shared_memory(kernel_for(dim), shared_bytes(dim));
+  const Kernel kernel = kernel_for(dim);
+  return allow_shared_memory(kernel.launched, kernel.shared_bytes(dim));
 }
 
 void attend(cudaStream_t stream, const Attention& args, int batch, const HyperConnectionMix& beside) {
-  launch(stream, kernel_for(args.dim), dim3(args.heads + (beside.post != nullptr ? 1 : 0), batch), kThreads,
-         shared_bytes(args.dim), args, beside);
+  const Kernel kernel = kernel_for(args.dim);
+  launch(stream, kernel.launched, dim3(args.heads + (beside.post != nullptr ? 1 : 0), batch), kernel.threads,
+         kernel.shared_bytes(args.dim), args, beside);
 }
 
 }  // namespace dsv4::kernels
