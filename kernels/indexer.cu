@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(kThreads) index_scores_kernel(const IndexScore
   auto* const key = reinterpret_cast<Floats<W>*>(query + a.heads * pitch + warp * a.dim);
   const int width = a.dim / W;
   wait_for_previous();
+  if (closed <= a.unscored && a.unscored > 0) return;
   float* scores = a.scores + static_cast<std::int64_t>(b) * a.max_entries;
   const int first = blockIdx.x * kWarps + warp, step = gridDim.x * kWarps;
   if (static_cast<int>(blockIdx.x) * kWarps < closed || (a.rotated != nullptr && blockIdx.x == 0)) {

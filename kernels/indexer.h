@@ -18,6 +18,9 @@ struct IndexScores {
   const float* frequencies = nullptr;
   int pairs = 0;
   float* rotated = nullptr;  // where the rotated query goes, too, if anywhere
+  // Of a lane with so many closed entries or fewer nothing is scored and nothing written: all of them are
+  // chosen anyway (choose_entries looks at no score where k are not fewer).
+  int unscored = 0;
   Pages pages{};
   const int* rows = nullptr;  // [batch]: of which row a lane is (lanes.h); null: lane b of row b
 };

@@ -110,12 +110,23 @@ void Enqueue::choose_entries(const LayerState& state) {
   const CompressorState& keys = state.index_compressor;
   see(component::kIndexKey, keys.entries, static_cast<int>(keys.shape.entries_size()));
   see(component::kIndexWeights, a_.index_weights, c_.index_heads);
-  kernels::index_scores(
-      stream_,
-      {a_.index_query, a_.index_weights, keys.entries, a_.index_scores, c_.index_heads, c_.index_head_dim,
-       keys.shape.max_entries, keys.shape.ratio, s_.lane.positions, s_.weights.compress_frequencies,
-       c_.rope_dim / 2, recording_ != nullptr ? a_.index_rotated : nullptr, keys.pages, s_.lane.rows},
-      batch_);
+  kernels::IndexScores scores{};
+  scores.query = a_.index_query;
+  scores.weights = a_.index_weights;
+  scores.keys = keys.entries;
+  scores.scores = a_.index_scores;
+  scores.heads = c_.index_heads;
+  scores.dim = c_.index_head_dim;
+  scores.max_entries = keys.shape.max_entries;
+  scores.ratio = keys.shape.ratio;
+  scores.positions = s_.lane.positions;
+  scores.frequencies = s_.weights.compress_frequencies;
+  scores.pairs = c_.rope_dim / 2;
+  scores.rotated = recording_ != nullptr ? a_.index_rotated : nullptr;
+  scores.unscored = recording_ != nullptr ? 0 : c_.index_topk;
+  scores.pages = keys.pages;
+  scores.rows = s_.lane.rows;
+  kernels::index_scores(stream_, scores, batch_);
   see(component::kIndexQuery, a_.index_rotated, c_.index_heads * c_.index_head_dim);
   see(component::kIndexScores, a_.index_scores, keys.shape.max_entries);
   kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio,

@@ -170,6 +170,28 @@ TEST_F(LaneKernels, IndexScoresInPagesAndLanes) {
   args.rows = upload(rows);
   kernels::index_scores(stream_, args, batch);
   EXPECT_TRUE(same_bits(read(args.scores, batch * kMax), wanted));
+
+  // Where all are chosen anyway no score is made, and the choice is the same.
+  const int k = closed_entries(91, kRatio);
+  const auto chosen_of = [&](const float* scores) {
+    int* chosen = poisoned<int>(batch * k);
+    kernels::choose_entries(stream_, scores, kMax, kRatio, args.positions, k, chosen, {}, batch);
+    return read(chosen, batch * k);
+  };
+  const auto all_scored = chosen_of(args.scores);
+  args.scores = poisoned<float>(batch * kMax);
+  args.unscored = k;
+  kernels::index_scores(stream_, args, batch);
+  EXPECT_EQ(chosen_of(args.scores), all_scored);
+  const auto got = read(args.scores, batch * kMax);
+  for (int b = 0; b < batch; ++b)
+    for (int e = 0; e < kMax; ++e) {
+      const auto at = static_cast<std::size_t>(b * kMax + e);
+      if (rows[b] < 0 || closed_entries(positions[b], kRatio) <= k)
+        ASSERT_TRUE(std::isnan(got[at])) << b;
+      else
+        ASSERT_EQ(got[at], wanted[at]) << b;
+    }
 }
 
 // Tokens of two rows in steps of up to five lanes against a token a step: the same entries.
