@@ -127,6 +127,19 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
                 self.output("lint", *words, "a.cpp", "--", f"-DWANTED={wanted}", env=env)
         self.output("lint", "--cuda-path", "nowhere", "a.cpp", "--", "-DWANTED=1", code=2, env=variables)
 
+    @promise(PAGE, "what nvcc alone understands is left out (`-v` lists it)")
+    @promise(HELP, "Say which compiler options are left out, and where time goes", "clang 19's own headers (lib/clang/19)")
+    def test_what_is_left_out_and_clangs_headers(self):
+        step = self.write("a.cu", f"{CUDA}void step(cudaStream_t s) {{ {BEGIN} {END} }}\n")
+        entry = {"directory": str(self.here), "file": "a.cu", "command": "nvcc --maxrregcount=32 -DA -c a.cu"}
+        self.write("build/compile_commands.json", json.dumps([entry]))
+        done = self.run_capgate("lint", "-v")
+        self.assertRegex(done.stdout + done.stderr, r"a\.cu: left out .*--maxrregcount=32")
+        self.assertNotIn("--maxrregcount", self.output("lint"))
+        self.assertRegex(done.stdout + done.stderr, r"parsing [\d.]+ s, analysis [\d.]+ s")
+        printed = self.output("lint", "--resource-dir", "nowhere", step, "--", code=2)
+        self.assertIn("clang 19's own headers are not in nowhere", printed)
+
     @promise(PAGE, "Another project's code outside the system and the toolkit: named under `not_checked`.")
     @promise(HELP, "Code below it is judged; default: each file's git repository")
     def test_another_projects_code(self):
