@@ -7,6 +7,7 @@
 
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
+#include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/ledger.h"
 #include "detector/analysis/left_captures.h"
@@ -126,6 +127,11 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_exceptions(judge);
     judge_notices(judge);
     judge_steps(judge);
+    judge_refused_calls(judge);
+    const GraphNodes nodes(timeline);
+    judge_built_graphs(judge, nodes);
+    judge_recaptures(judge, nodes);
+    judge_graph_refusals(judge, nodes, judge_graph_memory(judge, nodes));
     const MemoryLedger ledger = follow_memory(timeline, [&](size_t call) {
       const Place& at = judge.place(call);
       return at.known ? at.site : std::string();

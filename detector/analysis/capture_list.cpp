@@ -1,5 +1,4 @@
 #include "detector/analysis/capture_list.h"
-
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -9,6 +8,7 @@
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
+#include "reports/model/verdict.h"
 
 namespace capgate::analysis {
 namespace {
@@ -77,6 +77,18 @@ class Lister {
     out.edges = std::move(edges);
   }
 
+  // What an executable holds that no capture made. False: that is not known.
+  bool fill(const Executable& exec, reports::Capture& out, size_t& room) const {
+    const auto& version = exec.versions.back();
+    if (!nodes_.holds(version.graph, version.as_of)) return false;
+    const auto nodes = nodes_.in(version);
+    if (nodes.size() > room) return true;
+    room -= nodes.size();
+    for (const auto& in : nodes)
+      out.nodes.push_back({out.nodes.size(), kind_name(in.node->kind), "", node_name(timeline_, *in.node)});
+    return true;
+  }
+
  private:
   std::string stream_of(uint64_t node, const Capture& capture) const {
     const auto call = nodes_.maker(node, capture);
@@ -109,7 +121,7 @@ std::string result_of(const Timeline& timeline, const Capture& capture) {
 
 std::vector<reports::Capture> list_captures(const Timeline& timeline, size_t& room) {
   std::vector<reports::Capture> list;
-  if (timeline.captures.empty()) return list;
+  if (timeline.captures.empty() && timeline.executables.empty()) return list;
   const Lister lister(timeline);
   for (const auto& capture : timeline.captures) {
     const auto& begin = timeline.call(capture.begin).r;
@@ -128,6 +140,19 @@ std::vector<reports::Capture> list_captures(const Timeline& timeline, size_t& ro
     out.replays = capture.launches;
     lister.fill(capture, out, room);
     list.push_back(std::move(out));
+  }
+  for (const auto& exec : timeline.executables) {
+    if (exec.launches.empty() || exec.versions.empty() || !exec.versions.back().captures.empty()) continue;
+    const auto& launch = timeline.call(timeline.launches[exec.launches.front()].call);
+    reports::Capture out;
+    out.id = std::to_string(timeline.trace->pid) + ":g" + std::to_string(exec.number);
+    out.process = std::to_string(timeline.trace->pid);
+    out.mode = reports::kBuiltMode;
+    out.thread = thread_name(timeline, launch.tid);
+    out.device = launch.r.device == trace::kNoDevice ? 0 : launch.r.device;
+    out.result = "completed";
+    out.replays = exec.launches.size();
+    if (lister.fill(exec, out, room)) list.push_back(std::move(out));
   }
   return list;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "detector/analysis/graph_coverage.h"
 #include "detector/analysis/notices.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/python_script.h"
@@ -304,11 +305,12 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   captures(trace, timelines, report);
   skipped(timelines, report);
   regions(timelines, patterns, report);
+  not_compared(timelines, report);
   subject(trace, report);
   refused_by_framework(timelines, report);
   const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
                                  [](const auto& region) { return region.occurrences >= 2; });
-  if (report.coverage.captures_completed > 0)
+  if (report.coverage.captures_completed > 0 || judged_built_graphs(timelines))
     report.coverage.kind = "capture";
   else if (twice)
     report.coverage.kind = "eager";

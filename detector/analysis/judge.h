@@ -16,6 +16,7 @@
 namespace capgate::analysis {
 
 struct MemoryLedger;
+class GraphNodes;
 
 // Where a fault is and how it was refused, when that is not the CUDA call that it is reported with.
 struct Elsewhere {
@@ -174,6 +175,13 @@ void judge_exceptions(Judge& judge);       // what left a capture
 void link_exceptions(Judge& judge);        // before the others: what an exception follows from
 void judge_notices(Judge& judge);          // capture-skipped, recapture
 void judge_steps(Judge& judge);            // what a step between two replays repeats
+void judge_refused_calls(Judge& judge);    // refused-call
+void judge_built_graphs(Judge& judge, const GraphNodes& nodes);  // host-pointer, host-node without a capture
+void judge_recaptures(Judge& judge, const GraphNodes& nodes);    // recapture
+// graph-alloc-leak. Returns the refused launches that it explains.
+std::set<size_t> judge_graph_memory(Judge& judge, const GraphNodes& nodes);
+void judge_graph_refusals(Judge& judge, const GraphNodes& nodes,
+                          const std::set<size_t>& explained);       // graph-refused
 void judge_freed_memory(Judge& judge, const MemoryLedger& ledger);  // freed-memory
 
 }  // namespace capgate::analysis

@@ -80,8 +80,36 @@ struct CallContext {
 
 struct Launch {
   size_t call = 0;
-  uint64_t exec = 0;  // numbered by instantiation, so that a reused handle is another one
+  uint64_t exec = 0;  // Executable::number
   int32_t capture = kNone;
+};
+
+// What an executable holds from one call on: its instantiation, or a whole update.
+struct ExecVersion {
+  size_t call = 0;
+  uint64_t from_seq = 0;
+  uint64_t graph = 0;             // that it is made of
+  uint64_t as_of = 0;             // the graph's contents are those that the trace holds by then
+  std::vector<int32_t> captures;  // whose work is in it, nested graphs' too
+};
+
+// New parameters for one of its nodes.
+struct ExecEdit {
+  size_t call = 0;
+  const trace::GraphNodeRecord* node = nullptr;  // null: the trace does not hold them
+};
+
+struct Executable {
+  uint64_t number = 0;  // by instantiation, from 1: a reused handle is another one
+  uint64_t handle = 0;
+  uint64_t flags = 0;     // cudaGraphInstantiateFlags
+  uint64_t made_seq = 0;  // 0: its making was not seen
+  uint64_t destroyed_seq = kNever;
+  std::vector<ExecVersion> versions;  // none: what it holds is not known
+  std::vector<ExecEdit> edits;
+  std::vector<size_t> launches;  // indexes into Timeline::launches
+
+  const ExecVersion* version_at(uint64_t seq) const;
 };
 
 struct Timeline {
@@ -90,6 +118,7 @@ struct Timeline {
   std::vector<Capture> captures;
   std::vector<RegionOccurrence> regions;
   std::vector<Launch> launches;
+  std::vector<Executable> executables;            // by number
   std::map<uint64_t, std::string> stream_labels;  // by key
   std::map<uint32_t, std::string> thread_names;
   std::map<uint64_t, uint64_t> pool_memory;  // stream-ordered allocations, start to end

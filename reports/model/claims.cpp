@@ -27,10 +27,6 @@ bool ran(const Report& report) {
          !coverage.processes.empty();
 }
 
-bool has_graph(const Report& report) {
-  return report.coverage.captures_completed > 0;
-}
-
 void add(std::string& list, const std::string& part, std::string_view between = ", ") {
   if (!list.empty() && !part.empty()) list += between;
   list += part;
@@ -45,7 +41,9 @@ bool is_refused_or_left_out(const Violation& violation) {
 }
 
 std::string graphs(const Coverage& coverage) {
-  std::string out = counted(coverage.captures_completed, "graph") + " captured";
+  std::string out = coverage.captures_completed > 0
+                        ? counted(coverage.captures_completed, "graph") + " captured"
+                        : "graphs built node by node";
   if (coverage.replays == 0) return out + ", never launched";
   return out +
          (coverage.replays == 1 ? ", launched once" : fmt::format(", launched {} times", coverage.replays));

@@ -126,9 +126,16 @@ const Reason& no_region() {
   return kReason;
 }
 
+bool has_graph(const Report& report) {
+  return report.coverage.captures_completed > 0 ||
+         std::any_of(report.captures.begin(), report.captures.end(), [](const Capture& graph) {
+           return graph.mode == kBuiltMode && graph.result == "completed" && graph.replays > 0;
+         });
+}
+
 bool is_eager_alone(const Report& report) {
-  // Whatever kind the report calls itself: only a completed capture, or a lint, is another evidence.
-  return report.coverage.captures_completed == 0 && report.coverage.kind != "source";
+  // Whatever kind the report calls itself: only a graph, or a lint, is another evidence.
+  return !has_graph(report) && report.coverage.kind != "source";
 }
 
 bool was_refused(const Violation& violation) {
@@ -156,8 +163,7 @@ std::optional<Reason> missing_proof(const Report& report) {
     const auto seen_twice = [](const RegionCoverage& region) {
       return region.source != "lint" && region.occurrences >= 2;
     };
-    if (coverage.captures_completed > 0 ||
-        std::any_of(coverage.regions.begin(), coverage.regions.end(), seen_twice))
+    if (has_graph(report) || std::any_of(coverage.regions.begin(), coverage.regions.end(), seen_twice))
       return std::nullopt;
   }
   if (coverage.kind == "source") {

@@ -27,7 +27,13 @@ std::optional<Reason> program_error(const Run& run);
 // or every file parsed. finish() adds it when no producer gave a reason of its own.
 std::optional<Reason> missing_proof(const Report& report);
 
-// A marked step was seen run eagerly, and no capture completed: nothing shows that the step captures.
+// Capture::mode of a graph that was built node by node, and launched.
+inline constexpr const char* kBuiltMode = "built";
+
+// A graph was captured, or was built node by node and launched.
+bool has_graph(const Report& report);
+
+// A marked step was seen run eagerly, and there was no graph: nothing shows that the step captures.
 bool is_eager_alone(const Report& report);
 
 // Nothing that was linted contains a region: the sources may be the wrong ones, or what captures is named

@@ -29,7 +29,10 @@ class Names {
 };
 
 std::string of_captures(const Coverage& coverage, const Subject& subject, bool all) {
-  if (coverage.captures_completed == 0) return "";
+  if (coverage.captures_completed == 0)
+    return coverage.kind == "capture" && coverage.replays > 0
+               ? "graphs built node by node, " + counted(coverage.replays, "launch", "launches")
+               : "";
   std::string out = counted(coverage.captures_completed, "graph") + " captured, " +
                     counted(coverage.replays, "launch", "launches");
   Names buckets(all);

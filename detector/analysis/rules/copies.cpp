@@ -1,6 +1,8 @@
 // sync-copy and pageable-copy: copies that run at once instead of being captured, or that name host memory
 // which a replay reads or writes again.
 #include "detector/analysis/copy_operands.h"
+#include "detector/analysis/dropped_calls.h"
+#include "detector/analysis/host_lifetime.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/families.h"
@@ -73,10 +75,16 @@ void pageable_copy(Judge& judge, size_t i) {
   if (const Capture* capture = judge.window(i)) {
     // A stream outside the capture: escaped-work speaks of it, the address is in no graph.
     if (judge.context(i).stream_capture == kNone && !is_refusal(call.r.result)) return;
+    const bool alive = capture->state == CaptureState::completed &&
+                       is_alive_at_launches(judge, *capture, i, place, reads ? call.r.src : call.r.dst);
     finding.capture = static_cast<int32_t>(capture->number);
-    finding.severity = judge.window_severity(*capture, Severity::error);
+    finding.severity = judge.window_severity(*capture, alive ? Severity::warning : Severity::error);
     finding.message =
         judge.killed(i) + what + " that every replay will " + (reads ? "read" : "write") + " again";
+    if (alive) {
+      finding.details["at each launch"] = "alive";
+      finding.message += "; it was alive at each launch";
+    }
   } else if (const RegionOccurrence* step = judge.region(i)) {
     finding.phase = Judge::phase_of(*step);
     finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
@@ -107,6 +115,7 @@ void judge_copies(Judge& judge) {
       const bool pageable =
           reads_pageable(judge.timeline(), call.r) || writes_pageable(judge.timeline(), call.r);
       const bool legacy_in_window = judge.window(i) && (call.r.flags & trace::kLegacyStream);
+      if (was_dropped(judge.timeline(), i)) continue;  // the address is in no graph
       if (pageable && !legacy_in_window && !judge.wait_of_copy.contains(i)) pageable_copy(judge, i);
     }
   }

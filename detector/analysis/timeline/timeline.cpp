@@ -44,6 +44,12 @@ class Walk {
         case RecordType::graph:
           replays_.graph(trace_.objects[event.index]);
           break;
+        case RecordType::node:
+          replays_.node(trace_.nodes[event.index].r);
+          break;
+        case RecordType::node_clone:
+          replays_.clone(trace_.node_clones[event.index].r);
+          break;
         case RecordType::thread: {
           const auto& record = trace_.threads[event.index];
           out_.thread_names[record.r.tid ? record.r.tid : record.tid] = trace_.text(record.r.name);
@@ -92,10 +98,16 @@ class Walk {
         forks_.wait(index, stream);
         break;
       case Family::graph_instantiate:
-        replays_.instantiate(call);
+        replays_.instantiate(index);
         break;
       case Family::graph_exec_update:
-        replays_.update(call);
+        replays_.update(index);
+        break;
+      case Family::graph_exec_set:
+        replays_.edit(index);
+        break;
+      case Family::graph_exec_destroy:
+        replays_.destroy(call);
         break;
       case Family::graph_launch:
         replays_.launch(index);

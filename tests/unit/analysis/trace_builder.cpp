@@ -411,6 +411,61 @@ void ProcessBuilder::kernel_node(uint64_t graph, uint64_t node, uint64_t call_se
   add(record, RecordType::graph_node, tail);
 }
 
+CallRecord& ProcessBuilder::add_node(uint64_t graph, uint64_t node, const std::string& name) {
+  CallRecord& record = call(Family::graph_node_add, name);
+  record.object = graph;
+  record.out = node;
+  made_node(graph, node, record.h.seq);
+  return record;
+}
+
+void ProcessBuilder::made_node(uint64_t graph, uint64_t node, uint64_t call_seq) {
+  trace::NodeRecord made{};
+  made.graph = graph;
+  made.node = node;
+  made.call_seq = call_seq;
+  add(made, RecordType::node);
+}
+
+void ProcessBuilder::contents(uint64_t graph, uint64_t nodes) {
+  trace::GraphContentsRecord record{};
+  record.graph = graph;
+  record.call_seq = calls_.back().h.seq;
+  record.nodes = nodes;
+  add(record, RecordType::graph_contents);
+}
+
+trace::GraphNodeRecord ProcessBuilder::node_of(uint64_t graph, uint64_t node, uint32_t kind) {
+  trace::GraphNodeRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.kind = kind;
+  return record;
+}
+
+void ProcessBuilder::exec_node(trace::GraphNodeRecord record) {
+  add(record, RecordType::exec_node);
+  calls_.back().seq_end = ++seq_;
+}
+
+void ProcessBuilder::link(uint64_t graph, uint64_t node, uint32_t kind, uint64_t child) {
+  trace::GraphLinkRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.kind = kind;
+  record.child = child;
+  add(record, RecordType::graph_link);
+}
+
+void ProcessBuilder::clone(uint64_t graph, uint64_t node, uint64_t original) {
+  trace::NodeCloneRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.original = original;
+  record.call_seq = calls_.back().h.seq;
+  add(record, RecordType::node_clone);
+}
+
 CallRecord& ProcessBuilder::malloc_async(uint64_t stream, uint64_t address, uint64_t bytes) {
   CallRecord& record = on_stream(Family::alloc_async, "cudaMallocAsync", stream);
   record.out = address;

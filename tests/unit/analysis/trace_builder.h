@@ -89,6 +89,18 @@ class ProcessBuilder {
   // A kernel node with its parameters, eight bytes each; `call_seq` as above.
   void kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
                    const std::vector<uint64_t>& params);
+  // The call that adds a node to a graph; its record of the node comes with it.
+  CallRecord& add_node(uint64_t graph, uint64_t node, const std::string& name = "cudaGraphAddKernelNode");
+  void made_node(uint64_t graph, uint64_t node, uint64_t call_seq);
+  CallRecord& last_call() { return calls_.back(); }
+  // What a graph holds when the last call used it: its nodes and links follow.
+  void contents(uint64_t graph, uint64_t nodes);
+  // A node of the graph, with what it holds; change the returned record before adding it.
+  static trace::GraphNodeRecord node_of(uint64_t graph, uint64_t node, uint32_t kind);
+  void graph_node(trace::GraphNodeRecord record) { add(record, trace::RecordType::graph_node); }
+  void exec_node(trace::GraphNodeRecord record);  // inside the last call
+  void link(uint64_t graph, uint64_t node, uint32_t kind, uint64_t child);
+  void clone(uint64_t graph, uint64_t node, uint64_t original);
   // A stream-ordered allocation at `address`.
   CallRecord& malloc_async(uint64_t stream, uint64_t address, uint64_t bytes);
   void edge(uint64_t graph, uint64_t from, uint64_t to);

@@ -1,0 +1,64 @@
+#include "detector/analysis/graph_coverage.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "detector/analysis/graph_nodes.h"
+
+namespace capgate::analysis {
+namespace {
+
+std::string counted(size_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+void add(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+bool judged_built_graphs(const std::vector<Timeline>& timelines) {
+  for (const auto& timeline : timelines) {
+    const GraphWindows windows(*timeline.trace);
+    for (const auto& exec : timeline.executables)
+      for (const auto& version : exec.versions)
+        if (!exec.launches.empty() && version.captures.empty() &&
+            windows.at(version.graph, version.as_of).first != 0)
+          return true;
+  }
+  return false;
+}
+
+void not_compared(const std::vector<Timeline>& timelines, reports::Report& report) {
+  size_t updatable = 0, unknown = 0, edits = 0;
+  for (const auto& timeline : timelines) {
+    // A version 1 trace says nothing of what is built or changed node by node.
+    const auto& trace = *timeline.trace;
+    std::set<uint64_t> nodes;
+    for (const auto& node : trace.graph_nodes)
+      if (node.r.param_layout & trace::kDeviceUpdatable) nodes.insert(node.r.node);
+    updatable += nodes.size();
+    if (trace.graph_contents.empty() && trace.exec_nodes.empty()) continue;
+    const GraphWindows windows(trace);
+    for (const auto& exec : timeline.executables) {
+      if (exec.launches.empty()) continue;
+      if (exec.versions.empty() ||
+          windows.at(exec.versions.back().graph, exec.versions.back().as_of).first == 0)
+        ++unknown;
+      for (const auto& edit : exec.edits)
+        if (!edit.node) ++edits;
+    }
+  }
+  auto& list = report.coverage.not_checked;
+  if (updatable > 0)
+    add(list, counted(updatable, "kernel node") + " that the device may change: not compared");
+  if (unknown > 0)
+    add(list, "what " + counted(unknown, "launched executable") + " holds: the trace does not have it");
+  if (edits > 0)
+    add(list,
+        counted(edits, "change") + " of an executable's nodes that the trace does not have: not compared");
+}
+
+}  // namespace capgate::analysis

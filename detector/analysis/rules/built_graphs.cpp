@@ -1,0 +1,76 @@
+// Graphs that no capture made, and executables that were given new parameters: host-pointer and host-node for
+// the nodes that a launch ran.
+#include "detector/analysis/copy_operands.h"
+#include "detector/analysis/judge.h"
+#include "detector/analysis/launched_nodes.h"
+
+namespace capgate::analysis {
+namespace {
+
+using reports::Severity;
+
+constexpr uint32_t kCopyNode = 1, kHostNode = 3;  // CUgraphNodeType
+
+Finding finding_of(const char* rule, const LaunchedNode& launched, size_t call) {
+  Finding finding;
+  finding.rule = rule;
+  finding.phase = reports::Phase::replay;
+  finding.call = call;
+  finding.severity = Severity::error;
+  finding.details["graph"] = launched.edited ? "changed node by node" : "built node by node";
+  return finding;
+}
+
+void copy_node(Judge& judge, const LaunchedNode& launched, size_t call) {
+  const auto& node = *launched.in.node;
+  const Timeline& timeline = judge.timeline();
+  if (node.bytes == 0) return;
+  const bool reads = is_pageable_operand(timeline, node.src, node.src_memory, node.src_place);
+  const bool writes = is_pageable_operand(timeline, node.dst, node.dst_memory, node.dst_place);
+  // Both ends on the host, or neither: what the node is cannot be told for sure.
+  if (reads == writes) return;
+  const auto place = static_cast<trace::HostPlace>(reads ? node.src_place : node.dst_place);
+  if (place == trace::HostPlace::unknown || place == trace::HostPlace::mapping) return;
+  Finding finding = finding_of("host-pointer", launched, call);
+  finding.bytes = node.bytes;
+  finding.details["host memory"] = host_memory(place);
+  finding.details["direction"] = reads ? "host to device" : "device to host";
+  finding.message = "a copy node of a graph that is " + finding.details["graph"] +
+                    (reads ? " reads " : " writes ") + std::to_string(node.bytes) +
+                    (node.bytes == 1 ? " byte" : " bytes") + (reads ? " from " : " into ") +
+                    host_memory(place) + ": every launch uses that address again";
+  judge.report(finding);
+}
+
+void host_node(Judge& judge, const LaunchedNode& launched, size_t call) {
+  const bool library = judge.place(call).known && !judge.place(call).user_called;
+  Finding finding = finding_of("host-node", launched, call);
+  finding.severity = library ? Severity::note : Severity::warning;
+  finding.whole_process = library;
+  finding.message = "puts a host function into a graph that is " + finding.details["graph"] +
+                    ": every launch stops the stream for the host";
+  judge.report(finding);
+}
+
+}  // namespace
+
+void judge_built_graphs(Judge& judge, const GraphNodes& nodes) {
+  for (const auto& launched : launched_nodes(judge.timeline(), nodes)) {
+    const uint32_t kind = launched.in.node->kind;
+    if ((kind != kCopyNode && kind != kHostNode) || is_captured(judge.timeline(), launched.in)) continue;
+    // Without the call that made it, the one that made the executable is the nearest known place.
+    size_t call = 0;
+    if (launched.in.maker)
+      call = *launched.in.maker;
+    else if (!launched.exec->versions.empty() && launched.exec->made_seq != 0)
+      call = launched.exec->versions.front().call;
+    else
+      continue;
+    if (kind == kCopyNode)
+      copy_node(judge, launched, call);
+    else
+      host_node(judge, launched, call);
+  }
+}
+
+}  // namespace capgate::analysis
