@@ -60,10 +60,11 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(size / 1024, 90, delta=10)
         self.assertIn("'first screen': 1000", (SOURCE / "reports/viewer/tests/bench/speed_test.ts").read_text(encoding="utf-8"))
 
-    @promise("docs/design/torch-blocks.md", "The table holds 262,144 blocks.")
+    @promise("docs/design/torch-blocks.md", "The table holds 262,144 blocks.", "the innermost six frames decide which stack it is.")
     def test_of_torchs_blocks(self):
         table = (SOURCE / "detector/preload/calls/block_table.h").read_text(encoding="utf-8")
         self.assertEqual(1 << int(re.search(r"kMost = 1u << (\d+)", table)[1]), 262_144)
+        self.assertIn("kFrames = 6;", (SOURCE / "detector/preload/python/python_frames.cpp").read_text(encoding="utf-8"))
 
     @promise("docs/design/exceptions-in-a-capture.md", "a note from three more after the first replay, a warning from eight")
     def test_of_recordings(self):

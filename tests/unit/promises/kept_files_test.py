@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -44,6 +45,24 @@ class KeptFiles(Promises):
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
             for version in versions:
                 self.assertRegex(done.stderr, rf"\b{version}\b")
+
+    @promise("docs/architecture.md", "A reader skips sections that it does not know.")
+    @unittest.skipUnless(shutil.which("zstd"), "zstd is not here to unpack a trace")
+    def test_a_section_of_a_newer_trace_is_passed_over(self):
+        trace = TRACES / "cpp/masked_count.faulty.cgtrace"
+        head, packed = trace.read_bytes()[:12], trace.read_bytes()[12:]
+        unpacked = subprocess.run(["zstd", "-dc"], input=packed, capture_output=True, check=True).stdout
+        self.assertTrue(unpacked.startswith(b"\x04tool"))  # a name and a body, each behind its length
+        for name, size, whole in ((b"of tomorrow", 3, True), (b"of tomorrow", 4, False)):
+            section = bytes([len(name)]) + name + bytes([size]) + b"new"
+            packed = subprocess.run(["zstd", "-c"], input=unpacked + section, capture_output=True, check=True).stdout
+            (self.here / "a.cgtrace").write_bytes(head + packed)
+            done = self.run_capgate("analyze", "a.cgtrace")
+            if whole:
+                self.assertEqual((done.returncode, done.stdout), (1, trace.with_suffix(".json").read_text(encoding="utf-8")))
+            else:
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("a section passes the end of the trace", done.stderr)
 
     @promise(PAGE, "**Rule ids** are stable: suppression files and baselines may name them.")
     def test_every_rule_of_a_kept_report_is_still_one(self):
