@@ -54,6 +54,30 @@ class Figures(unittest.TestCase):
                     self.assertTrue(in_code, f"{path} has no {expression}")
                     self.assertEqual(number(figure), number(in_code[1]), path)
 
+    @promise("docs/design/front-end.md", "There are 16 of them, all in `static_checks/frontend` and `static_checks/lowering`.")
+    def test_of_sources_that_include_clangs_tree(self):
+        headers = {
+            path.relative_to(SOURCE).as_posix(): re.findall(r'#include ["<]([^">]+)', path.read_text(encoding="utf-8"))
+            for path in (SOURCE / "static_checks").rglob("*")
+            if path.suffix in {".h", ".cpp"}
+        }
+
+        def reached(file, seen):
+            if file in headers and file not in seen:
+                seen.add(file)
+                for name in headers[file]:
+                    reached(name, seen)
+            return seen
+
+        with_tree = [
+            file
+            for file in headers
+            if file.endswith(".cpp") and any(name.startswith("clang/") for other in reached(file, set()) for name in headers[other])
+        ]
+        self.assertEqual(len(with_tree), 16, sorted(with_tree))
+        folders = {file.rsplit("/", 1)[0] for file, names in headers.items() if any(name.startswith(("clang/", "llvm/")) for name in names)}
+        self.assertEqual(folders, {"static_checks/frontend", "static_checks/lowering"})
+
     @promise("docs/page.md", "It is about 90 KB plus the report.", "It allows 1 s of work for the first screen")
     def test_of_the_page(self):
         size = (SOURCE / "reports/viewer/dist/page.html").stat().st_size
