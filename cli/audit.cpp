@@ -16,6 +16,7 @@
 #include "cli/audit/cupti_hints.h"
 #include "cli/audit/death_watch.h"
 #include "cli/audit/environment.h"
+#include "cli/audit/killed_processes.h"
 #include "cli/audit/options.h"
 #include "cli/audit/preload_library.h"
 #include "cli/audit/program_file.h"
@@ -103,17 +104,37 @@ void explain_silence(const ProgramFile& program, seal::SealedTrace& trace) {
 }
 
 // Judges the sealed file and not what is in memory: `capgate analyze` then says the same of it, byte for
-// byte.
-Result<reports::Report> judge(const ProgramFile& program, const seal::SealInput& input) {
+// byte. Where the file cannot be written, as on a full disk, what it would have held is judged.
+Result<reports::Report> judge(const ProgramFile& program, const seal::SealInput& input,
+                              const ProgramRun& run) {
   const Progress progress("reading the trace");
   auto sealed = seal::seal(input);
   if (!sealed) return Error{sealed.error()};
   explain_silence(program, *sealed);
+  explain_killed(*sealed, getpid(), run.still_running);
   const std::string file = input.trace_dir + "/" + kSealedFile;
-  if (const auto written = seal::write_sealed(*sealed, file); !written) return Error{written.error()};
+  if (const auto written = seal::write_sealed(*sealed, file); !written) {
+    complain(fmt::format("{}; the run is judged all the same, and its trace is not kept", written.error()));
+    const auto sections = seal::encode_sections(*sealed);
+    const auto read_back = seal::decode_sections(sections, file);
+    if (!read_back) return Error{read_back.error()};
+    return analysis::analyze(*read_back);
+  }
   const auto read_back = seal::read_sealed(file);
   if (!read_back) return Error{read_back.error()};
   return analysis::analyze(*read_back);
+}
+
+// Where the report goes when it cannot go where it was asked for: into memory, or the folder of temporary
+// files.
+std::string write_elsewhere(const reports::Report& report) {
+  std::error_code none;
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path(none)}) {
+    const std::string file = (folder / fmt::format("capgate-report-{}.json", getpid())).string();
+    if (!folder.empty() && reports::write_report(report, file)) return file;
+  }
+  return {};
 }
 
 int audit(const AuditOptions& options) {
@@ -161,7 +182,7 @@ int audit(const AuditOptions& options) {
 
   const auto input = seal_input(options, *program, *folder, watch, *run, std::move(plan->expected));
   const SecondInterrupt interrupt(run->stopped_by_user, [&] { folder->remove(); });
-  const auto report = judge(*program, input);
+  const auto report = judge(*program, input, *run);
   if (!report) {
     folder->keep();
     return refuse(fmt::format("{}; the trace is kept in {}", report.error(), folder->path()));
@@ -174,7 +195,9 @@ int audit(const AuditOptions& options) {
   std::fputs(reports::render_terminal(*report, view).c_str(), stderr);
   if (!written) {
     folder->keep();
-    return refuse(fmt::format("{}; the trace is kept in {}", written.error(), folder->path()));
+    const std::string elsewhere = options.out == "-" ? "" : write_elsewhere(*report);
+    return refuse(fmt::format("{}{}; the trace is kept in {}", written.error(),
+                              elsewhere.empty() ? "" : "; the report is in " + elsewhere, folder->path()));
   }
   if (options.out != "-") std::fprintf(stderr, "Report: %s\n", printable(options.out).c_str());
   if (!options.trace.empty()) {

@@ -414,7 +414,7 @@ struct PoolBlockRecord {
 struct EndRecord {
   RecordHeader h;
   uint64_t t_ns;
-  uint32_t how;  // 1 exit handlers ran, 2 detached on request
+  uint32_t how;  // 1 exit handlers ran, 2 detached on request, 3 _exit
   uint32_t reserved;
 };
 

@@ -15,6 +15,7 @@
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/cuda/first_callback.h"
 #include "detector/preload/cuda/host_place.h"
+#include "detector/preload/entry/leave.h"
 #include "detector/preload/entry/nvtx.h"
 #include "detector/preload/entry/observer.h"
 #include "detector/preload/entry/process_facts.h"
@@ -113,6 +114,8 @@ void attach() {
     return;
   }
   close_trace_at_exit();
+  // Only a library that was preloaded stands before libc.
+  if (dlsym(RTLD_DEFAULT, "_exit") == own_exit()) write_meta(*thread, "end", "seen");
   write_strings(*thread);
   write_process_facts(*thread);
   write_subjects(*thread);

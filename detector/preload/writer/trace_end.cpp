@@ -35,6 +35,14 @@ void write_end(ThreadState& thread, uint32_t how) {
   commit_record(thread, record, trace::RecordType::end, sizeof(*record));
 }
 
+void note_leaving(ThreadState& thread) {
+  auto* record = reserve<trace::EndRecord>(thread);
+  if (record == nullptr) return;
+  record->t_ns = monotonic_ns();
+  record->how = 3;
+  commit_record(thread, record, trace::RecordType::end, sizeof(*record));
+}
+
 void give_up(ThreadState& thread, const char* what, const char* why) {
   Text text;
   text << what << ": " << why;

@@ -220,6 +220,10 @@ bool trace_is_filling() {
              g_reserved / 2;
 }
 
+uint32_t trace_pid() {
+  return header()->pid;
+}
+
 uint64_t next_seq() {
   return __atomic_add_fetch(&header()->seq, 1, __ATOMIC_RELAXED);
 }

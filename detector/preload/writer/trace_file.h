@@ -23,6 +23,9 @@ inline bool trace_live() {
   return g_live != nullptr && g_live->load(std::memory_order_relaxed) != 0;
 }
 
+// The process whose trace it is.
+uint32_t trace_pid();
+
 // A zeroed record of the calling thread's chunk, to be filled and then committed. Null when there is no room:
 // counted as dropped.
 void* reserve_record(ThreadState& thread, size_t bytes);

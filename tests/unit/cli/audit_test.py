@@ -312,6 +312,9 @@ class WhereThingsGo(Audit):
         self.assertEqual(done.returncode, 2)
         self.assertIn("No space left", done.stderr)
         kept = pathlib.Path(done.stderr.split("the trace is kept in ")[1].splitlines()[0])
+        elsewhere = pathlib.Path(done.stderr.split("the report is in ")[1].split("; ")[0])
+        self.addCleanup(elsewhere.unlink)
+        self.assertEqual(json.loads(elsewhere.read_text())["verdict"], "inconclusive")
         self.assertTrue((kept / "trace.cgtrace").exists())
 
     @unittest.skipIf("thread" in os.environ.get("CAPGATE_SANITIZE", ""), "ThreadSanitizer writes a file of its own")

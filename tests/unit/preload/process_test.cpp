@@ -81,6 +81,11 @@ TEST(Process, TheTraceSurvivesAKillInTheMiddleOfACall) {
 TEST(Process, TheTraceSurvivesQuickExit) {
   const Audited run = run_audited("_exit");
   EXPECT_EQ(run.exit_code, 0);
+  // Not a process that was killed: the library stands before _exit.
+  EXPECT_EQ(run.only().fact("end"), "seen");
+  const auto ends = records<trace::EndRecord>(run.only(), RecordType::end);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].how, 3u);
   EXPECT_EQ(records<trace::CaptureRecord>(run.only(), RecordType::capture).size(), 1u);
   EXPECT_FALSE(records<trace::ModuleRecord>(run.only(), RecordType::module).empty());
 }
