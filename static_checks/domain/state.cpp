@@ -1,6 +1,7 @@
 #include "static_checks/domain/state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 namespace capgate::lint {
@@ -27,6 +28,22 @@ TargetsId TargetSets::join(TargetsId a, TargetsId b) {
   std::vector<PathId> both = sets_[a];
   both.insert(both.end(), sets_[b].begin(), sets_[b].end());
   return intern(std::move(both));
+}
+
+std::vector<CallablesId> TargetSets::callables(CallablesId id) const {
+  return id < kUnknownCallable ? std::vector<CallablesId>{id} : callables_[id - kUnknownCallable];
+}
+
+CallablesId TargetSets::join_callables(CallablesId a, CallablesId b) {
+  if (a == b) return a;
+  std::vector<CallablesId> both = callables(a), other = callables(b), all;
+  std::set_union(both.begin(), both.end(), other.begin(), other.end(), std::back_inserter(all));
+  if (all.size() > kMaxCallables) all = {0};
+  if (all.size() == 1 && all[0]) return all[0];
+  const auto known = std::find(callables_.begin(), callables_.end(), all);
+  const auto at = static_cast<CallablesId>(known - callables_.begin());
+  if (known == callables_.end()) callables_.push_back(std::move(all));
+  return kUnknownCallable + at;
 }
 
 namespace {
@@ -160,10 +177,9 @@ Cell join_cells(const Cell& a, const Cell& b, TargetSets& targets) {
   if (!c.taint) c.taint = b.taint;
   c.deep = (a.taint && a.deep) || (b.taint && b.deep);
   c.targets = targets.join(a.targets, b.targets);
-  if (!c.callable)
-    c.callable = b.callable;
-  else if (b.callable && b.callable != c.callable)
-    c.callable = kManyCallables;
+  c.callable = join_callables(a, b, targets);
+  c.whole = a.whole && b.whole;
+  c.captured = a.captured || b.captured;
   if (!c.used) c.used = b.used;
   c.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
   c.tag = a.tag == b.tag ? a.tag : Tag::none;
@@ -172,6 +188,15 @@ Cell join_cells(const Cell& a, const Cell& b, TargetSets& targets) {
   if (b.memory == Memory::unknown) c.memory = a.memory;
   c.handle = a.handle == b.handle ? a.handle : HandleStream::unknown;
   return c;
+}
+
+// What a state without a cell for `path` says of it. A table that was made in sight holds no function there.
+Cell missing(const State& state, PathId path, const Cell& known, const Paths& paths) {
+  Cell cell = state.read(paths, path);
+  if (!known.callable || cell.callable) return cell;
+  for (PathId at = path; at; at = paths[at].parent)
+    if (const Cell* made = state.find(at); made && made->whole) cell.callable = known.callable;
+  return cell;
 }
 
 Cells join_cells(const State& one, const State& other, const Paths& paths, TargetSets& targets) {
@@ -183,10 +208,11 @@ Cells join_cells(const State& one, const State& other, const Paths& paths, Targe
   auto b = right.begin();
   while (a != left.end() || b != right.end()) {
     if (b == right.end() || (a != left.end() && a->first < b->first)) {
-      merged.emplace_back(a->first, join_cells(a->second, other.read(paths, a->first), targets));
+      merged.emplace_back(a->first,
+                          join_cells(a->second, missing(other, a->first, a->second, paths), targets));
       ++a;
     } else if (a == left.end() || b->first < a->first) {
-      merged.emplace_back(b->first, join_cells(one.read(paths, b->first), b->second, targets));
+      merged.emplace_back(b->first, join_cells(missing(one, b->first, b->second, paths), b->second, targets));
       ++b;
     } else {
       merged.emplace_back(a->first, join_cells(a->second, b->second, targets));
@@ -207,11 +233,13 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
   }
   if (!into.shares_cells_with(from)) into.replace(join_cells(into, from, paths, targets));
   Flow flow = into.flow;
+  if (into.flow.tests != from.flow.tests) into.flow.tests = flow.tests = base.tests;
   if (into.flow.region != from.flow.region) {
     // One arm began or ended a capture. Code after a conditional end runs without one; code after a
     // conditional begin may be in it.
     if (into.flow.region == base.region || (from.flow.region != base.region && !flow.region))
       flow = from.flow;
+    flow.tests = into.flow.tests;
     flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;
   } else {
     flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;

@@ -15,18 +15,29 @@ namespace capgate::lint {
 
 using TargetsId = uint32_t;  // 0: nothing known
 
-// Interned sets of paths that a pointer may point to.
+// What may be called: 0, nothing known; the id of a Function; or the number of a set of these.
+using CallablesId = uint32_t;
+inline constexpr CallablesId kUnknownCallable = 0x80000000;  // one that nothing is known of was put there
+
+// Interned sets of paths that a pointer may point to, and of functions that a value may call.
 class TargetSets {
  public:
   static constexpr size_t kMax = 12;
+  static constexpr size_t kMaxCallables = 64;
   TargetSets() : sets_(1) {}
   TargetsId intern(std::vector<PathId> set);
   TargetsId one(PathId path) { return intern({path}); }
   TargetsId join(TargetsId a, TargetsId b);
   const std::vector<PathId>& operator[](TargetsId id) const { return sets_[id]; }
 
+  // Either of both. One that is not known stays part of it, as 0.
+  CallablesId join_callables(CallablesId a, CallablesId b);
+  // By id, ascending, so that an unknown one comes first; too many are an unknown one.
+  std::vector<CallablesId> callables(CallablesId id) const;
+
  private:
   std::vector<std::vector<PathId>> sets_;
+  std::vector<std::vector<CallablesId>> callables_{{0}};  // by number, from kUnknownCallable on
   std::unordered_map<uint64_t, std::vector<TargetsId>> index_;
 };
 
@@ -50,13 +61,10 @@ enum class Tag : uint8_t { none, capture_status, is_capturing, not_capturing, be
 // Of a library handle: which stream its work goes to.
 enum class HandleStream : uint8_t { unknown, none, set };
 
-// Two or more functions: which one is called cannot be told.
-inline constexpr uint32_t kManyCallables = 0xffffffff;
-
 struct Value {
   const Trace* taint = nullptr;
   TargetsId targets = 0;
-  uint32_t callable = 0;  // Function::id
+  CallablesId callable = 0;
   bool has_constant = false;
   Tag tag = Tag::none;
   int64_t constant = 0;
@@ -66,8 +74,10 @@ struct Value {
 struct Cell {
   const Trace* taint = nullptr;
   TargetsId targets = 0;
-  uint32_t callable = 0;
-  bool deep = false;  // `taint` holds for all below that has no cell of its own
+  CallablesId callable = 0;
+  bool deep = false;      // `taint` holds for all below that has no cell of its own
+  bool whole = false;     // made in sight: what functions it holds were all put there in sight
+  bool captured = false;  // a stream that captures
   bool has_constant = false;
   Tag tag = Tag::none;
   Memory memory = Memory::unknown;
@@ -77,8 +87,9 @@ struct Cell {
 
   bool same(const Cell& o) const {
     return (taint != nullptr) == (o.taint != nullptr) && targets == o.targets && callable == o.callable &&
-           deep == o.deep && has_constant == o.has_constant && tag == o.tag && memory == o.memory &&
-           handle == o.handle && used == o.used && (!has_constant || constant == o.constant);
+           deep == o.deep && whole == o.whole && captured == o.captured && has_constant == o.has_constant &&
+           tag == o.tag && memory == o.memory && handle == o.handle && used == o.used &&
+           (!has_constant || constant == o.constant);
   }
 };
 
@@ -99,6 +110,7 @@ struct Flow {
   uint8_t ranges = 0;          // NVTX ranges that were opened in a region that is one, and are open
   FirstUse first_use = FirstUse::none;
   uint32_t allowed = 0;  // index into the analysis' allow scopes
+  uint32_t tests = 0;    // of host values on the way here: index into the analysis' lists of them
   bool operator==(const Flow&) const = default;
 };
 
@@ -151,6 +163,15 @@ class CellsByRoot {
   std::vector<uint32_t> next_;
   uint32_t filled_ = 0;
 };
+
+// What may be called after either, of two values or cells: a null pointer adds nothing.
+template <class A, class B>
+CallablesId join_callables(const A& a, const B& b, TargetSets& targets) {
+  if (a.callable == b.callable) return a.callable;
+  if (!a.callable && a.has_constant && a.constant == 0) return b.callable;
+  if (!b.callable && b.has_constant && b.constant == 0) return a.callable;
+  return targets.join_callables(a.callable, b.callable);
+}
 
 // What may hold after either. `base` is the flow before the paths parted: a region that one arm ended has
 // ended.

@@ -9,10 +9,7 @@ Value Store::join_values(const Value& a, const Value& b) {
   Value v = a;
   if (!v.taint) v.taint = b.taint;
   v.targets = target_sets.join(a.targets, b.targets);
-  if (!v.callable)
-    v.callable = b.callable;
-  else if (b.callable && b.callable != v.callable)
-    v.callable = kManyCallables;
+  v.callable = join_callables(a, b, target_sets);
   v.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
   v.tag = a.tag == b.tag ? a.tag : Tag::none;
   if (!v.aggregate) v.aggregate = b.aggregate;
@@ -56,6 +53,52 @@ const Trace* Store::taint_of_any(PathId place) {
   return nullptr;
 }
 
+CallablesId Store::callables_below(PathId place) {
+  CallablesId all = 0;
+  const PathId root = paths[place].root;
+  for (const auto& [path, cell] : s().cells())
+    if (cell.callable && paths[path].root == root && paths.below(path, place))
+      all = all ? target_sets.join_callables(all, cell.callable) : cell.callable;
+  return all;
+}
+
+CallablesId Store::callable_at(PathId place) {
+  const Cell* own = s().find(place);
+  if (!paths[place].summary && own && own->callable) return own->callable;
+  // Each way to name it with the indices that are known.
+  std::vector<PathId> ways{place};
+  for (PathId at = place; at && paths[at].parent; at = paths[at].parent) {
+    const Step step = paths[at].step;
+    if ((step != Step::element && step != Step::deref) || paths[at].key != kAny) continue;
+    for (const PathId one : std::vector<PathId>(paths[paths[at].parent].indexed))
+      if (paths[one].step == step) ways.push_back(paths.rebase(place, at, one));
+  }
+  bool whole = false, inherits = false;
+  std::vector<Cell> found;
+  for (PathId at = place; at; at = paths[at].parent) {
+    const Cell* cell = s().find(at);
+    if (!cell) continue;
+    whole = whole || cell->whole;
+    // A container of entries whose layout is not known holds what it was given.
+    if (at != place && cell->callable && !inherits) {
+      inherits = true;
+      found.push_back(*cell);
+    }
+  }
+  for (const PathId way : ways)
+    if (const Cell* cell = s().find(way); cell && (cell->callable || (cell->has_constant && !cell->constant)))
+      found.push_back(*cell);
+  if (found.empty()) return own ? own->callable : 0;
+  Cell all = found[0];
+  for (const Cell& cell : found) {
+    all.callable = join_callables(all, cell, target_sets);
+    all.has_constant = all.has_constant && cell.has_constant;
+  }
+  if (all.callable && !whole && paths[place].summary && !inherits)
+    return target_sets.join_callables(all.callable, 0);
+  return all.callable;
+}
+
 Memory Store::memory_of(PathId path) {
   if (paths[path].swallowed_pointer) return Memory::unknown;
   for (PathId at = path; at; at = paths[at].parent) {
@@ -65,7 +108,11 @@ Memory Store::memory_of(PathId path) {
       if (const Cell* cell = s().find(any); cell && cell->memory != Memory::unknown) return cell->memory;
     }
     // What a pointer points to has nothing to do with where the pointer lies.
-    if (paths[at].step == Step::deref) return Memory::unknown;
+    if (paths[at].step == Step::deref) {
+      const PathId pointer = paths[at].parent;
+      return kind_behind && paths[pointer].step == Step::field ? kind_behind(paths[pointer].key)
+                                                               : Memory::unknown;
+    }
   }
   const Paths::Info& root = paths[paths[path].root];
   if (root.step == Step::variable) {
@@ -98,7 +145,9 @@ Value Store::load(const std::vector<PathId>& at, const Type* type) {
     Value one;
     one.taint = c.taint ? c.taint : taint_of_any(p);
     one.targets = c.targets;
-    one.callable = c.callable;
+    const bool may_call = !type || type->shape == Shape::pointer || type->shape == Shape::record ||
+                          type->shape == Shape::reference;
+    one.callable = may_call ? callable_at(p) : c.callable;
     one.has_constant = c.has_constant;
     one.constant = c.constant;
     one.tag = c.tag;
@@ -110,6 +159,14 @@ Value Store::load(const std::vector<PathId>& at, const Type* type) {
   }
   if (type && type->status) v.taint = nullptr;
   return v;
+}
+
+// Of a cell that is written weakly. Into a table that was made in sight, the first function comes alone.
+CallablesId Store::join_into(const Cell& given, const Cell& old, PathId place) {
+  if (given.callable && !old.callable)
+    for (PathId at = place; at; at = paths[at].parent)
+      if (const Cell* cell = s().find(at); cell && cell->whole) return given.callable;
+  return join_callables(given, old, target_sets);
 }
 
 void Store::store_scalar(PathId place, const Value& value, bool strong, const Type* type) {
@@ -128,11 +185,12 @@ void Store::store_scalar(PathId place, const Value& value, bool strong, const Ty
   c.constant = value.constant;
   c.tag = value.tag;
   if (type && type->status) c.taint = nullptr;
+  if (points_to_function(type) && !c.callable && !c.has_constant) c.callable = kUnknownCallable;
   if (!strong) {
     if (!c.taint) c.taint = old.taint;
     c.deep = old.deep;
     c.targets = target_sets.join(c.targets, old.targets);
-    if (!c.callable) c.callable = old.callable;
+    c.callable = c.callable ? join_into(c, old, place) : old.callable;
     c.has_constant = false;
     c.tag = Tag::none;
     c.handle = old.handle;
@@ -156,6 +214,7 @@ void Store::store_scalar(PathId place, const Value& value, bool strong, const Ty
 
 void Store::copy_tree(PathId from, PathId to, bool keep_old) {
   if (from == to || !from || !to) return;
+  keep_old = keep_old || paths[to].summary;
   std::vector<std::pair<PathId, Cell>> moved;
   const PathId root = paths[from].root;
   for (const auto& [path, cell] : s().cells())
@@ -170,6 +229,7 @@ void Store::copy_tree(PathId from, PathId to, bool keep_old) {
       top.deep = old.deep;
     }
     top.targets = target_sets.join(top.targets, old.targets);
+    top.callable = top.callable ? join_into(top, old, to) : old.callable;
   }
   s().at(to) = top;
   for (auto& [path, cell] : moved) {
@@ -180,6 +240,7 @@ void Store::copy_tree(PathId from, PathId to, bool keep_old) {
       const Cell old = s().read(paths, there);
       if (!cell.taint) cell.taint = old.taint;
       cell.targets = target_sets.join(cell.targets, old.targets);
+      cell.callable = cell.callable ? join_into(cell, old, there) : old.callable;
       cell.has_constant = false;
     }
     if (cell.memory == Memory::stack) cell.memory = Memory::unknown;

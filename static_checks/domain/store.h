@@ -2,6 +2,7 @@
 // it is. It knows paths, cells and types, and nothing of control flow, calls or libraries.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "static_checks/domain/state.h"
@@ -39,6 +40,11 @@ class Store {
   const Trace* content_of(const Value& value);  // what it points to
   const Trace* taint_of_any(PathId place);      // of the elements that an unknown index may mean
   Value join_values(const Value& a, const Value& b);
+  // What the place may call. Of an unknown index all that are known, and an unknown one, too, unless the
+  // table was made in sight.
+  CallablesId callable_at(PathId place);
+  // Of an object and all that it holds.
+  CallablesId callables_below(PathId place);
 
   Memory memory_of(PathId path);
   void set_memory(PathId path, Memory memory);
@@ -51,9 +57,12 @@ class Store {
   TargetSets target_sets;
   Traces traces;
   State* now = nullptr;
+  // What a pointer member of that name points to, whoever made the object.
+  std::function<Memory(uint32_t field)> kind_behind;
 
  private:
   State& s() { return *now; }
+  CallablesId join_into(const Cell& given, const Cell& old, PathId place);
 
   const Program& program_;
 };

@@ -19,6 +19,7 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
       cores_(1),
       regions_(2) {
   for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
+  cells_.kind_behind = [this](uint32_t field) { return kind_behind(field); };
 }
 
 // What a function and all that it calls does; each function's set of outer variables is what a caller's state
@@ -41,7 +42,11 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
   }
   lowering_.lower(f);
   if (f.region) r.begins_region = true;
-  for (const Variable* v : f.globals) r.visible.push_back(v->id);
+  for (const Variable* v : f.globals) {
+    r.visible.push_back(v->id);
+    if (const Node* table = table_of(*v))
+      for (Function* entry : functions_in(table)) scan(*entry, r, seen);
+  }
   for (const Variable* v : f.captures) r.visible.push_back(v->id);
   std::vector<const Node*> work{f.body};
   for (const auto& [name, init] : f.member_inits) work.push_back(init);
@@ -137,21 +142,9 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   at.function = &f;
   at.file = f.file;
   at.offset = f.offset;
+  seed_tables(f);
   // What the caller would give: pointers and references to what nobody knows.
-  std::vector<Argument> arguments;
-  for (const Variable* p : f.params) {
-    Argument a;
-    a.node = &at;
-    if (p->type && p->type->shape == Shape::reference) {
-      a.places = {paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0)};
-    } else if (p->type && p->type->shape == Shape::pointer) {
-      a.value.targets = target_sets_.one(paths_.extend(paths_.root(Step::variable, p->id), Step::deref, 0));
-    }
-    arguments.push_back(std::move(a));
-  }
-  std::vector<PathId> self;
-  if (f.self) self.push_back(paths_.extend(paths_.root(Step::variable, f.self->id), Step::deref, 0));
-  const Value result = apply(f, &at, arguments, f.self ? &self : nullptr);
+  const Value result = apply_unknown(f, &at);
   refs = std::move(frame.refs);
   // The call that stands for the unknown caller is no step of any path.
   for (Ref& ref : refs)
@@ -175,6 +168,8 @@ std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) 
 
 void Interpreter::report(const std::vector<Ref>& refs, const Function& root, UnitResult& result) {
   (void)root;
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> ways;
+  for (const Ref& ref : refs) ways[{ref.core, ref.region}].push_back(ref.tests);
   for (const Ref& ref : refs) {
     const Core& core = cores_[ref.core];
     const std::string region = ref.region > kCallers ? regions_[ref.region].name : std::string();
@@ -183,6 +178,8 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         if (ref.region == kCallers) break;
         Finding f = core.finding;
         f.region = region;
+        if (ref.region) f.tests = told(without_opposites(ways[{ref.core, ref.region}]));
+        f.severity = severity_behind(f.tests, f.severity);
         if (ref.region && f.flow.empty()) {
           f.flow = path_to(ref.region, ref.chain);
           f.flow.push_back({f.place, f.message});
@@ -191,8 +188,10 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         break;
       }
       case Core::Kind::call:
-        if (ref.region > kCallers)
+        if (ref.region > kCallers) {
           result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
+          result.summary.exits.back().call.tests = told(without_opposites(ways[{ref.core, ref.region}]));
+        }
         break;
       case Core::Kind::gap: {
         NotAnalysed gap = core.gap;
@@ -233,6 +232,9 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       edge.relaxed = exit.flow.relaxed_capture;
     }
   }
+  std::map<uint32_t, std::vector<uint32_t>> ways;
+  for (const Ref& ref : refs)
+    if (ref.region == kCallers) ways[ref.core].push_back(ref.tests);
   for (const Ref& ref : refs) {
     if (ref.region != kCallers) continue;
     const Core& core = cores_[ref.core];
@@ -240,6 +242,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       case Core::Kind::finding: {
         LatentFinding latent;
         latent.finding = core.finding;
+        latent.finding.tests = told(without_opposites(ways[ref.core]));
         if (latent.finding.flow.empty()) {
           latent.finding.flow = path_to(0, ref.chain);
           latent.finding.flow.push_back({latent.finding.place, latent.finding.message});
@@ -249,6 +252,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       }
       case Core::Kind::call:
         summary.calls.push_back(core.call);
+        summary.calls.back().tests = told(without_opposites(ways[ref.core]));
         break;
       case Core::Kind::gap:
         if (summary.not_analysed.empty() && !core.gap.aside)
@@ -370,6 +374,8 @@ UnitResult Interpreter::run() {
     result.summary.functions.push_back(std::move(summary));
   }
   result.summary.graph = call_graph();
+  result.summary.set = set_here();
+  for (const Function* f : all) result.summary.has_main = result.summary.has_main || f->name == "main";
   result.regions = own_regions(result);
   // A function with parse trouble that nothing reaches is still worth naming.
   std::unordered_set<std::string> named;

@@ -91,6 +91,7 @@ Value Interpreter::call(const Node* n) {
   } else if (!f->user) {
     if (f->foreign) add_foreign(*f);
     v = system_call(n, *f, arguments, object, object_node);
+    call_back(n, *f, arguments);
   } else {
     lowering_.lower(*f);
     if (!f->overriders.empty() && n->has_object && !f->device_only)
@@ -113,8 +114,6 @@ Value Interpreter::call(const Node* n) {
   // What a reference result denotes is a place; an expression wants its value.
   if (f->result && f->result->shape == Shape::reference && v.targets) {
     const std::vector<PathId> at = targets(v);
-    const Cell* exact = at.size() == 1 ? s().find(temporary(n)) : nullptr;
-    (void)exact;
     Value loaded = cells_.load(at, f->result->inner);
     if (!loaded.aggregate && at.size() == 1) loaded.aggregate = at[0];
     if (!loaded.taint && v.taint) loaded.taint = v.taint;
@@ -135,7 +134,14 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
   std::vector<Function*> candidates;
   if (f.has_body) candidates.push_back(&f);
   for (Function* overrider : f.overriders)
-    if (candidates.size() < 12 && !overrider->device_only) candidates.push_back(overrider);
+    if (!overrider->device_only) candidates.push_back(overrider);
+  if (candidates.size() > TargetSets::kMaxCallables) {
+    add_open("target", n,
+             "which of the " + std::to_string(candidates.size()) + " overriders of " + f.name +
+                 "() is called at line " + std::to_string(program_.position(n).line) + " is not followed",
+             "call the one that is meant");
+    return opaque(n, &f, arguments, object);
+  }
   add_call(f, n);
   for (Function* candidate : candidates) {
     s() = before;
@@ -151,18 +157,46 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
   return v;
 }
 
-Value Interpreter::invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments) {
-  if (callable == kManyCallables) {
-    unknown_target(at, at->kids.empty() ? "" : text_of(at->kids[0]));
-    return opaque(at, nullptr, arguments, {});
+// Any of the functions that the value may be.
+Value Interpreter::invoke(CallablesId callables, const Node* at, std::vector<Argument>& arguments) {
+  const std::vector<CallablesId> candidates = target_sets_.callables(callables);
+  if (candidates.size() == 1 && candidates[0])
+    return invoke_one(program_.functions[candidates[0] - 1], at, arguments);
+  const State before = s();
+  State after;
+  after.dead = true;
+  Value v;
+  bool first = true;
+  for (const CallablesId candidate : candidates) {
+    s() = before;
+    Value one;
+    if (candidate) {
+      one = invoke_one(program_.functions[candidate - 1], at, arguments);
+    } else {
+      unknown_target(at, at->kids.empty() ? "" : text_of(at->kids[0]));
+      one = opaque(at, nullptr, arguments, {});
+    }
+    if (s().dead) continue;
+    v = first ? one : cells_.join_values(v, one);
+    first = false;
+    join(after, s(), paths_, target_sets_, before.flow);
   }
-  Function& f = program_.functions[callable - 1];
+  s() = std::move(after);
+  return v;
+}
+
+Value Interpreter::invoke_one(Function& f, const Node* at, std::vector<Argument>& arguments) {
   lowering_.lower(f);
+  if (const Api* api = api_of(f)) return effect(*api, at, f, arguments, {});
   if (!f.user) {
-    if (const Api* api = api_of(f)) return effect(*api, at, f, arguments, {});
+    if (f.foreign) add_foreign(f);
     return opaque(at, &f, arguments, {});
   }
-  if (!f.body || f.device_only) return opaque(at, &f, arguments, {});
+  if (f.device_only) return opaque(at, &f, arguments, {});
+  if (!f.body) {
+    if (!f.is_defaulted) add_call(f, at);
+    return opaque(at, &f, arguments, {});
+  }
   // A lambda that is called as a value: its `this` is the enclosing method's and stays what it is.
   return apply(f, at, arguments, nullptr);
 }
@@ -323,10 +357,13 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   Canon canon;
   canon.visible = &reached.visible;
   // A callable that goes in brings the variables that it captured.
-  const auto see = [&](uint32_t callable) {
-    if (!callable || callable == kManyCallables) return;
-    Function& lambda = program_.functions[callable - 1];
-    for (const uint32_t id : reach(lambda).visible) canon.more_visible.push_back(id);
+  const auto see = [&](CallablesId callables) {
+    if (!callables) return;
+    for (const CallablesId callable : target_sets_.callables(callables)) {
+      if (!callable) continue;
+      for (const uint32_t id : reach(program_.functions[callable - 1]).visible)
+        canon.more_visible.push_back(id);
+    }
   };
   for (const Argument& a : arguments) {
     see(a.value.callable);
@@ -340,6 +377,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   State entry;
   entry.flow = s().flow;
   const bool annotated = f.region && !entry.flow.region;
+  entry.flow.tests = 0;  // what leads here is put in front of what is found here
   if (entry.flow.region) entry.flow.region = kCallers;
   if (annotated) {
     const std::string name = f.name;
@@ -442,6 +480,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   for (const auto& [path, c] : entry.cells()) {
     put(key, path);
     put(key, uint64_t{c.taint != nullptr} | uint64_t{c.deep} << 1 | uint64_t{c.has_constant} << 2 |
+                 uint64_t{c.whole} << 3 | uint64_t{c.captured} << 4 |
                  uint64_t{static_cast<uint8_t>(c.tag)} << 8 | uint64_t{static_cast<uint8_t>(c.memory)} << 16 |
                  uint64_t{static_cast<uint8_t>(c.handle)} << 24 | uint64_t{c.targets} << 32);
     put(key, c.callable);
@@ -517,6 +556,16 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
           if (!name && inner->op == Op::construct && inner->record == f.record) delegates = true;
         }
         lowering_.complete(*f.record);
+        if (!delegates)
+          for (Record* base : f.record->bases) {
+            const bool named =
+                std::any_of(f.member_inits.begin(), f.member_inits.end(), [&](const auto& init) {
+                  const Node* inner = bare(init.second);
+                  return !init.first && inner && inner->record == base;
+                });
+            for (const PathId object : objects)
+              if (!named) construct_default(*base, object, at);
+          }
         if (!delegates)
           for (const Field& field : f.record->fields) {
             if (given.contains(field.name)) continue;
@@ -595,7 +644,9 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       chains_.push_back({at, &f, ref.chain, ref.chain ? ref.chain->length + 1 : 1});
       chain = &chains_.back();
     }
-    add_ref(ref.core, region, chain);
+    const bool bound =
+        cores_[ref.core].kind == Core::Kind::finding || cores_[ref.core].kind == Core::Kind::call;
+    add_ref(ref.core, region, chain, bound ? both_tests(s().flow.tests, ref.tests) : 0);
   }
 
   if (summary.exit.dead) {
@@ -635,6 +686,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   Flow flow = exit_state.flow;
   if (flow.region == kCallers || annotated) flow.region = s().flow.region;
   if (annotated) flow.marked = s().flow.marked;
+  flow.tests = s().flow.tests;
   if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
   s().flow = flow;
 

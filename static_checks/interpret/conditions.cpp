@@ -143,6 +143,8 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
     State& goes_on = conjunction ? l_yes : l_no;
     State& stops = conjunction ? l_no : l_yes;
     s() = goes_on;
+    if (!l_yes.dead && !l_no.dead && is_host_test(n->kids[0], l))
+      s().flow.tests = with_test(base.tests, n->kids[0], conjunction);
     State r_yes, r_no;
     Value r;
     if (s().dead) {
@@ -155,10 +157,12 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
       yes = std::move(r_yes);
       no = std::move(stops);
       join(no, r_no, paths_, target_sets_, base);
+      yes.flow.tests = no.flow.tests = base.tests;
     } else {
       no = std::move(r_no);
       yes = std::move(stops);
       join(yes, r_yes, paths_, target_sets_, base);
+      yes.flow.tests = no.flow.tests = base.tests;
     }
     s() = yes;
     if (s().dead) s() = no;
@@ -175,6 +179,11 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   Value v = eval(n);
   yes = s();
   no = s();
+  const Node* stream = nullptr;
+  bool not_null = true;
+  // A capture on the null stream cannot begin.
+  if (s().flow.region && !s().flow.marked && asks_for_stream(n, stream, not_null) && captures(stream))
+    (not_null ? no : yes).dead = true;
   if (v.tag == Tag::is_capturing || v.tag == Tag::capture_status) no.flow.not_capturing = 1;
   if (v.tag == Tag::not_capturing) yes.flow.not_capturing = 1;
   if (v.tag == Tag::begun) leave_region(no.flow);

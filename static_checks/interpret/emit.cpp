@@ -18,9 +18,14 @@ bool Interpreter::judged() const {
   return !cells_.now->flow.not_capturing && !cells_.now->dead;
 }
 
-void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain) {
-  const uint64_t key = uint64_t{core} << 32 | region;
-  if (frame_->seen.insert(key).second) frame_->refs.push_back({core, region, chain});
+void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests) {
+  constexpr size_t kMaxWays = 6;  // to one finding; the way without a test counts in any case
+  std::vector<uint32_t>& ways = frame_->seen[uint64_t{core} << 32 | region];
+  if (std::find(ways.begin(), ways.end(), 0u) != ways.end()) return;
+  if (std::find(ways.begin(), ways.end(), tests) != ways.end()) return;
+  if (tests && ways.size() >= kMaxWays) return;
+  ways.push_back(tests);
+  frame_->refs.push_back({core, region, chain, tests});
 }
 
 void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at,
@@ -73,7 +78,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     }
     cores_.push_back(std::move(core));
   }
-  add_ref(it->second, region, nullptr);
+  add_ref(it->second, region, nullptr, s().flow.tests);
 }
 
 // From where the value comes to where it is, each step once.
@@ -232,7 +237,7 @@ void Interpreter::add_call(Function& function, const Node* at) {
     core.call = std::move(call);
     cores_.push_back(std::move(core));
   }
-  add_ref(it->second, region, nullptr);
+  add_ref(it->second, region, nullptr, s().flow.tests);
 }
 
 }  // namespace capgate::lint

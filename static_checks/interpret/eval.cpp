@@ -49,12 +49,8 @@ std::vector<PathId> Interpreter::places(const Node* n) {
       if (n->type && from && n->type->shape == Shape::pointer && from->shape == Shape::array) return {};
       return n->kids.empty() ? std::vector<PathId>{} : places(n->kids[0]);
     }
-    case Op::conditional: {
-      std::vector<PathId> both = places(n->kids[1]);
-      const std::vector<PathId> other = places(n->kids[2]);
-      both.insert(both.end(), other.begin(), other.end());
-      return both;
-    }
+    case Op::conditional:
+      return places_of_choice(n);
     case Op::comma:
       eval(n->kids[0]);
       return places(n->kids[1]);
@@ -82,6 +78,28 @@ std::vector<PathId> Interpreter::places(const Node* n) {
     default:
       return {};
   }
+}
+
+// Of `condition ? a : b`, whose condition is a use like any other.
+std::vector<PathId> Interpreter::places_of_choice(const Node* n) {
+  State yes, no;
+  const Flow base = s().flow;
+  const Value condition = branch(n->kids[0], yes, no);
+  if (condition.taint) sink(Use::ternary, condition.taint, n);
+  const auto arm = [&](const Node* kid) {
+    if (s().dead) return std::vector<PathId>();
+    std::vector<PathId> at = places(kid);
+    return at.empty() ? cells_.place_or_temporary(kid, eval(kid)) : at;
+  };
+  s() = std::move(yes);
+  std::vector<PathId> both = arm(n->kids[1]);
+  State after = std::move(s());
+  s() = std::move(no);
+  const std::vector<PathId> other = arm(n->kids[2]);
+  both.insert(both.end(), other.begin(), other.end());
+  join(after, s(), paths_, target_sets_, base);
+  s() = std::move(after);
+  return both;
 }
 
 Value Interpreter::eval(const Node* n) {
@@ -231,6 +249,10 @@ Value Interpreter::eval(const Node* n) {
       const Value c = branch(n->kids[0], yes, no);
       if (const Trace* t = c.taint) sink(Use::ternary, t, n);
       Value l, r;
+      if (!yes.dead && !no.dead && is_host_test(n->kids[0], c)) {
+        yes.flow.tests = with_test(base.tests, n->kids[0], true);
+        no.flow.tests = with_test(base.tests, n->kids[0], false);
+      }
       s() = std::move(yes);
       const bool no_yes = s().dead;
       l = eval(n->kids[1]);
@@ -241,6 +263,7 @@ Value Interpreter::eval(const Node* n) {
       State other = s();
       join(after, other, paths_, target_sets_, base);
       s() = std::move(after);
+      s().flow.tests = base.tests;
       if (no_yes) return r;
       if (no_no) return l;
       v = cells_.join_values(l, r);
@@ -272,11 +295,17 @@ Value Interpreter::eval(const Node* n) {
       return v;
     }
     case Op::call:
-      return call(n);
+      v = call(n);
+      if (const Type* made = n->function ? n->function->result : nullptr;
+          made && made->shape == Shape::record)
+        note_temporary(made->record, n);
+      return v;
     case Op::launch:
       return launch(n);
     case Op::construct:
-      return construct(n, temporary(n));
+      v = construct(n, temporary(n));
+      note_temporary(n->record, n);
+      return v;
     case Op::list:
       if (!is_record(n->type)) {
         if (n->kids.size() == 1) return eval(n->kids[0]);
@@ -309,8 +338,10 @@ Value Interpreter::eval(const Node* n) {
     case Op::destroy:
       for (const Node* kid : n->kids) {
         const Value pointer = eval(kid);
-        if (n->record)
-          for (const PathId p : targets(pointer)) destroy(*n->record, p, n);
+        if (!n->record) continue;
+        for (const PathId p : targets(pointer)) destroy(*n->record, p, n, 0, false);
+        if (!pointer.targets && !pointer.has_constant && !s().dead)
+          destroy(*n->record, paths_.extend(temporary(n), Step::deref, 0), n, 0, false);
       }
       return v;
     case Op::raise:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "static_checks/interpret/interpreter.h"
+#include "static_checks/models/library_names.h"
 
 namespace capgate::lint {
 
@@ -77,9 +78,10 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
   for (size_t i = frame_->locals.size(); i > keep && !s().dead; --i) {
     const Local& local = frame_->locals[i - 1];
     Variable* v = local.variable;
-    if (!v->type || !v->type->record) continue;
+    const Type* each = element_type(v->type);
+    if (!each || !each->record) continue;
     const PathId object = root_of(v);
-    Record& record = *v->type->record;
+    Record& record = *each->record;
     // What a launch was given of this object's memory goes away with it.
     if (s().flow.region && judged() && record.user && record.destructor) {
       const Reach& r = reach(*record.destructor);
@@ -90,10 +92,15 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
         for (const auto& [path, cell] : cells) {
           if (paths_[path].root != object) continue;
           const Node* used = cell.used;
-          for (const PathId t : target_sets_[cell.targets])
-            if (const Step step = paths_[paths_[t].root].step; step == Step::heap || step == Step::temporary)
-              for (const auto& [p, c] : cells)
-                if (c.used && paths_[p].root == paths_[t].root) used = c.used;
+          for (const PathId t : target_sets_[cell.targets]) {
+            // All of what was made here; of what came from elsewhere, as from a pool, that very place.
+            const Step step = paths_[paths_[t].root].step;
+            const bool made_here = step == Step::heap || step == Step::temporary;
+            const PathId whole = paths_.indexed(t, kAny);
+            for (const auto& [p, c] : cells)
+              if (c.used && (made_here ? paths_[p].root == paths_[t].root : p == t || p == whole))
+                used = c.used;
+          }
           if (!used || std::find(reported.begin(), reported.end(), used) != reported.end()) continue;
           reported.push_back(used);
           const std::string receiver = used->function ? used->function->spelled : std::string("the launch");
@@ -103,7 +110,8 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
         }
       }
     }
-    if (local.owns) destroy(record, object, at);
+    if (local.owns)
+      destroy(record, each == v->type ? object : paths_.extend(object, Step::element, kAny), at);
   }
   if (pop) frame_->locals.resize(std::min(frame_->locals.size(), keep));
 }
@@ -111,6 +119,7 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
 void Interpreter::exec_block(const Node* n) {
   const size_t keep = frame_->locals.size();
   const FirstUse first_use = s().flow.first_use;
+  const uint32_t tests = s().flow.tests;
   for (size_t i = 0; i < n->kids.size(); ++i) {
     const Node* kid = n->kids[i];
     if (s().dead && frame_->labels.empty()) {
@@ -120,12 +129,16 @@ void Interpreter::exec_block(const Node* n) {
     exec(kid);
     if (kid->op == Op::when && s().flow.region && !s().dead) {
       check_once_return(n, i + 1, kid);
+      const bool is_left = leaves(kid->kids[kid->split + 1]) && !kid->kids[kid->split + 2];
+      if (is_left && !kid->sub && is_switch(kid->kids[kid->split]) && is_host_test(kid->kids[kid->split], {}))
+        s().flow.tests = with_test(s().flow.tests, kid->kids[kid->split], false);
       if (s().flow.first_use == FirstUse::none && leaves(kid->kids[kid->split + 1]))
         s().flow.first_use = closes_guard(kid->kids[kid->split], false,
                                           {n->kids.begin() + static_cast<long>(i) + 1, n->kids.end()});
     }
   }
   s().flow.first_use = first_use;
+  s().flow.tests = tests;
   if (n->sub != 1) leave_locals(keep, n->kids.empty() ? n : n->kids.back(), true);
 }
 
@@ -135,12 +148,31 @@ void Interpreter::exec_when(const Node* n) {
   const Node* condition = n->kids[n->split];
   Flow base = s().flow;
   State yes, no;
+  const size_t temporaries = frame_->temporaries.size();
   const Value v = branch(condition, yes, no);
+  if (frame_->temporaries.size() > temporaries) {
+    const std::vector<Temporary> made(frame_->temporaries.begin() + static_cast<long>(temporaries),
+                                      frame_->temporaries.end());
+    for (State* way : {&yes, &no}) {
+      frame_->temporaries.resize(temporaries);
+      frame_->temporaries.insert(frame_->temporaries.end(), made.begin(), made.end());
+      s() = std::move(*way);
+      end_temporaries(temporaries);
+      *way = std::move(s());
+    }
+  }
   // Whether a capture was begun is what it asks: on the way on there may be one.
   if (yes.flow.region != no.flow.region) base.region = 0;
   if (is_explained(condition)) explain_condition(condition, v.taint);
   if (const Trace* t = v.taint) sink(Use::condition, t, condition);
   if (n->has_value) (n->value ? no : yes).dead = true;
+  const uint32_t yes_region = yes.flow.region, no_region = no.flow.region;
+  leave_where_not_begun(condition, yes, no);
+  const bool left_yes = yes.flow.region != yes_region, left_no = no.flow.region != no_region;
+  if (!n->sub && !left_yes && !left_no && !yes.dead && !no.dead && is_host_test(condition, v)) {
+    yes.flow.tests = with_test(yes.flow.tests, condition, true);
+    no.flow.tests = with_test(no.flow.tests, condition, false);
+  }
   if (yes.flow.region) check_once(n);
   if (yes.flow.region && base.first_use == FirstUse::none) {
     yes.flow.first_use = closes_guard(condition, true, {n->kids[n->split + 1]});
@@ -156,9 +188,20 @@ void Interpreter::exec_when(const Node* n) {
   State after = std::move(s());
   s() = std::move(no);
   if (!s().dead && n->kids[n->split + 2]) exec(n->kids[n->split + 2]);
+  note_begun_if(condition, after, s(), base);
+  // In the other arm the capture goes on: there was none to end in this one.
+  const Flow& other = left_yes ? s().flow : after.flow;
+  const bool goes_on = (left_yes || left_no) && other.region == base.region && !(left_yes ? s() : after).dead;
+  const Flow going_on = other;
   join(after, s(), paths_, target_sets_, base);
   s() = std::move(after);
+  if (goes_on) {
+    s().flow.region = going_on.region;
+    s().flow.marked = going_on.marked;
+    s().flow.relaxed_capture = going_on.relaxed_capture;
+  }
   s().flow.first_use = base.first_use;
+  s().flow.tests = base.tests;
   if (open_choice && s().flow.region == base.region) s().flow.not_capturing = base.not_capturing;
   leave_locals(keep, n, true);
 }
@@ -302,6 +345,7 @@ void Interpreter::exec_range(const Node* n) {
     State breaks, continues;
     breaks.dead = continues.dead = true;
     frame_->loops.push_back({&breaks, &continues, frame_->locals.size(), base});
+    for (size_t i = 2; i < n->kids.size(); ++i) eval(n->kids[i]);  // begin(), end(), the iterator's operators
     for (const PathId p : at) bind(n, paths_.extend(p, Step::element, kAny));
     exec(n->kids[1]);
     join(s(), continues, paths_, target_sets_, base);
@@ -346,7 +390,14 @@ void Interpreter::exec_choose(const Node* n) {
       const bool excluded = v.has_constant && !is_default && kid->has_value && kid->value != v.constant;
       const bool matches = v.has_constant && !is_default && kid->has_value && kid->value == v.constant;
       taken = taken || matches;
-      if (!excluded && !(is_default && taken)) join(s(), entry, paths_, target_sets_, base);
+      if (!excluded && !(is_default && taken)) {
+        State begins = entry;
+        if (!is_default && is_host_test(condition, v)) {
+          choices_[kid] = condition;
+          begins.flow.tests = with_test(base.tests, kid, true);
+        }
+        join(s(), begins, paths_, target_sets_, base);
+      }
       kid = kid->kids.empty() ? nullptr : kid->kids[0];
     }
     if (kid && !s().dead) exec(kid);
@@ -355,10 +406,12 @@ void Interpreter::exec_choose(const Node* n) {
   leave_locals(keep, n, true);
   join(s(), breaks, paths_, target_sets_, base);
   if (!has_default && !taken) join(s(), entry, paths_, target_sets_, base);
+  s().flow.tests = base.tests;
 }
 
 void Interpreter::exec_declare(const Node* n) {
   const Node* initial = n->kids.empty() ? nullptr : n->kids[0];
+  if (n->variable && initial) frame_->initials[n->variable] = initial;
   if (!n->variable) {  // structured binding
     if (!initial) return;
     std::vector<PathId> from = places(initial);
@@ -391,6 +444,7 @@ void Interpreter::exec_declare(const Node* n) {
       } else {
         s() = before;
       }
+      if (!dead) seed_table(*v, initial);
     }
     return;
   }
@@ -412,9 +466,9 @@ void Interpreter::exec_declare(const Node* n) {
     } else if (type->record) {
       construct_default(*type->record, p, n);
     }
-    if (type->record && (type->record->user || type->record->held || is_range(type->record))) {
+    if (const Type* each = element_type(type);
+        each && each->record && (is_destroyed(*each->record) || is_device_container(each->record->name)))
       frame_->locals.push_back({v, true});
-    }
     return;
   }
   Value value = initial ? eval(initial) : Value{};
@@ -490,6 +544,12 @@ void Interpreter::end_path() {
 
 void Interpreter::exec(const Node* n) {
   if (!n) return;
+  const size_t temporaries = frame_->temporaries.size();
+  exec_one(n);
+  if (n->op != Op::block) end_temporaries(temporaries);
+}
+
+void Interpreter::exec_one(const Node* n) {
   if (++nodes_ > kMaxNodes) exhausted_ = true;
   if (exhausted_) return;
   if (s().dead && n->op != Op::label && n->op != Op::block) return;
@@ -565,6 +625,7 @@ void Interpreter::exec(const Node* n) {
       return;
     case Op::construct: {  // a temporary that dies at once
       eval(n);
+      keep_temporary(temporary(n));
       if (n->record && (n->record->user || is_range(n->record)) && !s().dead)
         destroy(*n->record, temporary(n), n);
       return;

@@ -28,8 +28,7 @@ Value Interpreter::choose_into(const Node* n, PathId destination) {
   s() = std::move(after);
   Value v;
   v.aggregate = destination;
-  v.callable = left.callable ? left.callable : right.callable;
-  if (left.callable && right.callable && left.callable != right.callable) v.callable = kManyCallables;
+  v.callable = join_callables(left, right, target_sets_);
   return v;
 }
 
@@ -114,10 +113,20 @@ bool Interpreter::is_held_elsewhere(PathId object, PathId holder) {
 
 // What the holder owns ends. Only a guard's end says anything that counts here: whether the memory of other
 // objects goes with them, their holders do not tell.
-void Interpreter::destroy_held(Record& record, PathId holder, const Node* at) {
+void Interpreter::destroy_held(Record& record, PathId holder, const Node* at, int depth) {
   if (!record.held || !s().flow.region || s().dead) return;
   const TargetsId held = s().read(paths_, holder).targets;
-  if (!held || !ends_region(*record.held)) return;
+  if (!ends_region(*record.held)) {
+    if (!record.held->user || !end_matters(*record.held)) return;
+    // Of an object that came from elsewhere, only the one that owns it alone is sure to end it.
+    std::vector<PathId> objects = target_sets_[held];
+    if (objects.empty() && record.name != "std::shared_ptr")
+      objects = {paths_.extend(holder, Step::deref, 0)};
+    for (const PathId object : objects)
+      if (!is_held_elsewhere(object, holder)) destroy_perhaps(*record.held, object, at, depth + 1);
+    return;
+  }
+  if (!held) return;
   const std::vector<PathId> owned = target_sets_[held];
   for (const PathId object : owned)
     if (!is_held_elsewhere(object, holder)) destroy(*record.held, object, at);

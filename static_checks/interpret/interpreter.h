@@ -26,6 +26,9 @@ bool is_range(const Record* record);
 
 Tag opposite(Tag tag);  // of the negated value
 
+// Of an array, however many dimensions it has; else the type itself.
+const Type* element_type(const Type* type);
+
 class Interpreter {
  public:
   Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
@@ -56,6 +59,13 @@ class Interpreter {
     uint32_t core = 0;
     uint32_t region = 0;
     const Chain* chain = nullptr;
+    uint32_t tests = 0;  // of host values on the way, as in Flow
+  };
+  // A condition on host values that holds, or does not, where code runs.
+  struct Test {
+    const Node* condition = nullptr;
+    bool wanted = true;
+    HostTest told;
   };
   struct Summary {
     uint32_t id = 0;
@@ -84,13 +94,20 @@ class Interpreter {
     const Node* copy;
     std::string stream;  // as the user wrote it
   };
+  struct Temporary {
+    Record* record;
+    PathId object;
+    const Node* at;
+  };
   struct Frame {
     Function* function = nullptr;
     Frame* up = nullptr;
     State out;  // what the returns give
     std::vector<Ref> refs;
-    std::unordered_set<uint64_t> seen;
+    std::unordered_map<uint64_t, std::vector<uint32_t>> seen;   // core and region: behind which tests
+    std::unordered_map<const Variable*, const Node*> initials;  // of locals, as they were declared
     std::vector<Local> locals;
+    std::vector<Temporary> temporaries;
     std::vector<Loop> loops;
     std::vector<State*> handlers;  // of the enclosing try blocks: what may hold when they are entered
     std::unordered_map<uint32_t, State> labels;
@@ -142,15 +159,16 @@ class Interpreter {
   Value eval(const Node* n);
   Value eval_into(const Node* n, PathId destination);
   std::vector<PathId> places(const Node* n);
+  std::vector<PathId> places_of_choice(const Node* n);
   Value binary(const Node* n);
   Value construct(const Node* n, PathId destination);
   void construct_default(Record& record, PathId destination, const Node* at);
-  void destroy(Record& record, PathId object, const Node* at, int depth = 0);
   Value branch(const Node* condition, State& yes, State& no);
   std::vector<PathId> targets(const Value& value) const { return target_sets_[value.targets]; }
   std::string text_of(const Node* n) const { return lint::text_of(program_, n); }
   // exec.cpp, once.cpp
-  void exec(const Node* n);
+  void exec(const Node* n);  // with the ends of its temporaries
+  void exec_one(const Node* n);
   void exec_block(const Node* n);
   void exec_when(const Node* n);
   void exec_loop(const Node* n);
@@ -168,11 +186,39 @@ class Interpreter {
   void check_once(const Node* when);
   void check_once_return(const Node* block, size_t from, const Node* when);
   const Node* find_launch(const Node* n, int depth = 0);
-  const Node* find_assignment(const Node* n, const Node* flag);
+  const Node* find_assignment(const Node* n, const Node* flag, bool to_zero = false);
   static const Node* once_flag(const Node* condition, bool& negated);
 
   FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   bool writes_state(const Node* n, const Node* state, int depth);
+  bool asks_state(const Node* n, const std::vector<const Node*>& guarded, int depth);
+  const Node* find_count(const Node* n, const Node* counter);
+
+  // destructors.cpp
+  bool is_destroyed(Record& record);
+  bool end_matters(Record& record, int depth = 0);
+  void run_destructor(Function& destructor, PathId object, const Node* at, bool of_this_class);
+  void destroy(Record& record, PathId object, const Node* at, int depth = 0, bool of_this_class = true);
+  void destroy_perhaps(Record& record, PathId object, const Node* at, int depth = 0);
+  void note_temporary(Record* record, const Node* n);
+  void keep_temporary(PathId object);
+  void end_temporaries(size_t keep);
+
+  // host_tests.cpp
+  bool is_host_test(const Node* condition, const Value& value);
+  uint32_t with_test(uint32_t tests, const Node* condition, bool wanted);
+  uint32_t both_tests(uint32_t outer, uint32_t inner);
+  std::vector<uint32_t> without_opposites(const std::vector<uint32_t>& lists);
+  std::vector<HostTest> told(const std::vector<uint32_t>& tests) const;
+  HostTest in_words(const Node* condition, bool wanted);
+  bool add_terms(const Node* condition, bool wanted, HostTest& test, int depth);
+  TestTerm term_of(const Node* value, int depth);
+  bool is_switch(const Node* condition);
+  bool asks_for_stream(const Node* condition, const Node*& stream, bool& wanted);
+  bool captures(const Node* stream);
+  void note_begun_if(const Node* condition, const State& yes, const State& no, const Flow& base);
+  void leave_where_not_begun(const Node* condition, State& yes, State& no);
+  std::vector<std::string> set_here();
 
   // returns.cpp
   void note_return(const Cell* result, uint32_t at);
@@ -185,7 +231,7 @@ class Interpreter {
   std::vector<Region> own_regions(const UnitResult& result);
   bool ends_region(Record& record, int depth = 0);
   bool is_held_elsewhere(PathId object, PathId holder);
-  void destroy_held(Record& record, PathId holder, const Node* at);
+  void destroy_held(Record& record, PathId holder, const Node* at, int depth = 0);
   void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
             const std::vector<PathId>& objects, const Node* at);
 
@@ -200,7 +246,15 @@ class Interpreter {
   Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,
                const std::vector<PathId>& object);
   void forget_outputs(const Function& function, const std::vector<Argument>& arguments);
-  Value invoke(uint32_t callable, const Node* at, std::vector<Argument>& arguments);
+  Value invoke(CallablesId callables, const Node* at, std::vector<Argument>& arguments);
+  Value invoke_one(Function& function, const Node* at, std::vector<Argument>& arguments);
+  CallablesId callable_of(const Argument& argument);
+
+  // tables_of_functions.cpp
+  const Node* table_of(const Variable& v);
+  static std::vector<Function*> functions_in(const Node* n);
+  void seed_table(const Variable& v, const Node* initial);
+  void seed_tables(Function& root);
   PathId canonical(Canon& canon, PathId path);
   TargetsId canonical_set(Canon& canon, TargetsId set);
   PathId original(const Canon& canon, PathId path, const Node* at);
@@ -251,13 +305,21 @@ class Interpreter {
   void call_callables(const Node* n, std::vector<Argument>& arguments);
   Function* made_by(Function& function);
 
+  // callbacks.cpp, owners.cpp
+  const std::vector<Function*>& callbacks_of(Function& library);
+  void call_back(const Node* n, Function& library, const std::vector<Argument>& arguments);
+  Value apply_unknown(Function& f, const Node* at);
+  bool is_of_a_handle(PathId place);
+  Memory kind_behind(uint32_t field);
+  void note_end_of_owner(const Variable& v, Record& record, const Node* at);
+
   // emit.cpp
   void sink(Use use, const Trace* taint, const Node* at);
   std::vector<FlowStep> steps_of(const Trace* taint) const;
   void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
                    const Trace* taint, const std::map<std::string, std::string>& details = {},
                    const std::vector<Place>& waits_for = {});
-  void add_ref(uint32_t core, uint32_t region, const Chain* chain);
+  void add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests = 0);
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
   void add_trouble(Function& function);
   void pass_trouble(uint32_t to);
@@ -304,6 +366,12 @@ class Interpreter {
   std::unordered_set<std::string> begun_for_objects_;  // functions of guards: where they begin is no region
   std::unordered_map<std::string, uint32_t> region_ids_;
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
+  std::vector<Test> tests_;
+  std::vector<std::vector<uint32_t>> test_lists_{{}};  // of tests, from the outside in
+  std::map<std::vector<uint32_t>, uint32_t> test_list_ids_;
+  std::map<std::pair<const Node*, bool>, uint32_t> test_ids_;
+  std::unordered_map<uint32_t, std::pair<std::string, bool>> begun_if_;  // by region
+  std::unordered_map<const Node*, const Node*> choices_;                 // what a switch asks, by its labels
   std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
   std::unordered_map<std::string, const CaptureEdge*> edges_;
   std::unordered_map<Function*, Reach> reaches_;
@@ -311,6 +379,9 @@ class Interpreter {
   std::map<std::pair<uint32_t, PathId>, PathId> made_here_;  // by call and inner object
   std::unordered_map<PathId, int> wrappers_;                 // calls around an object's allocation
   std::unordered_map<const Function*, Function*> made_by_;
+  std::unordered_map<const Function*, std::vector<Function*>> callbacks_;
+  std::unordered_map<uint32_t, Memory> kinds_behind_;  // by member; filled when first asked
+  bool knows_kinds_ = false;
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;
   // Who called whom, implicit calls such as those of destructors included.

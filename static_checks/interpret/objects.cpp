@@ -1,6 +1,5 @@
 // Objects made and destroyed.
 #include <algorithm>
-#include <ranges>
 
 #include "static_checks/interpret/interpreter.h"
 
@@ -38,7 +37,7 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
     return eval_into(inner->kids[0], destination);
   if (inner->op == Op::list) {
     s().erase_below(paths_, destination, true);
-    s().at(destination);  // known, and clean
+    s().at(destination).whole = true;  // known, and clean
     const Type* type = inner->type;
     size_t i = 0;
     for (const Node* kid : inner->kids) {
@@ -78,6 +77,7 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
     return v;
   }
   const Value v = eval(n);
+  keep_temporary(v.aggregate);
   if (v.aggregate != destination) {
     if (v.aggregate && is_record(n->type ? n->type : inner->type)) {
       cells_.copy_tree(v.aggregate, destination, paths_[destination].summary);
@@ -94,7 +94,13 @@ Value Interpreter::eval_into(const Node* n, PathId destination) {
 }
 
 void Interpreter::construct_default(Record& record, PathId destination, const Node* at) {
-  if (!record.user) return;
+  if (!record.user) {
+    if (!record.name.starts_with("std::")) return;
+    Cell& empty = s().at(destination);  // holds nothing to call
+    empty.whole = true;
+    empty.has_constant = record.name == "std::function";
+    return;
+  }
   lowering_.complete(record);
   if (record.default_constructor) {
     lowering_.lower(*record.default_constructor);
@@ -109,7 +115,7 @@ void Interpreter::construct_default(Record& record, PathId destination, const No
     const PathId member = paths_.field(destination, f.name);
     if (f.initial)
       eval_into(f.initial, member);
-    else if (f.type && f.type->record && f.type->record->user && paths_[member].depth < kMaxSteps)
+    else if (f.type && f.type->record && paths_[member].depth < kMaxSteps)
       construct_default(*f.type->record, member, at);
   }
 }
@@ -171,30 +177,6 @@ Value Interpreter::construct(const Node* n, PathId destination) {
   else
     for (const Node* kid : n->kids) eval(kid);
   return result;
-}
-
-void Interpreter::destroy(Record& record, PathId object, const Node* at, int depth) {
-  if (is_range(&record)) pop_range(at);
-  if (record.held) destroy_held(record, object, at);
-  if (!record.user || depth > 4) return;
-  lowering_.complete(record);
-  if (record.destructor_elsewhere) {
-    add_call(*record.destructor_elsewhere, at);
-    cross_edge(*record.destructor_elsewhere, at);
-  }
-  if (record.destructor) {
-    lowering_.lower(*record.destructor);
-    if (record.destructor->body) {
-      std::vector<Argument> none;
-      const std::vector<PathId> self{object};
-      apply(*record.destructor, at, none, &self);
-    }
-  }
-  for (const Field& f : record.fields | std::views::reverse)
-    if (f.type && f.type->record &&
-        (f.type->record->user || f.type->record->held || is_range(f.type->record)))
-      destroy(*f.type->record, paths_.field(object, f.name), at, depth + 1);
-  for (Record* base : record.bases) destroy(*base, object, at, depth + 1);
 }
 
 }  // namespace capgate::lint

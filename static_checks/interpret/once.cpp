@@ -18,6 +18,8 @@ const Node* Interpreter::once_flag(const Node* condition, bool& negated) {
                bare(n->kids[1])->has_value && bare(n->kids[1])->value == 0) {
       if (n->binary() == BinaryOp::eq) negated = !negated;
       n = bare(n->kids[0]);
+    } else if (n->op == Op::step && n->unary() == UnaryOp::post_increment) {  // calls++ == 0
+      n = bare(n->kids[0]);
     } else {
       break;
     }
@@ -29,18 +31,37 @@ const Node* Interpreter::once_flag(const Node* condition, bool& negated) {
   return nullptr;
 }
 
-const Node* Interpreter::find_assignment(const Node* n, const Node* flag) {
+namespace {
+
+bool denotes(const Node* n, const Node* flag) {
+  n = bare(n);
+  return n->op == flag->op &&
+         (flag->op == Op::variable ? n->variable == flag->variable : n->name == flag->name);
+}
+
+}  // namespace
+
+// Of something, or of zero.
+const Node* Interpreter::find_assignment(const Node* n, const Node* flag, bool to_zero) {
   if (!n) return nullptr;
-  if (n->op == Op::assign) {
-    const Node* target = bare(n->kids[0]);
+  if (n->op == Op::assign && denotes(n->kids[0], flag)) {
     const Node* value = bare(n->kids[1]);
-    const bool same = target->op == flag->op && (flag->op == Op::variable ? target->variable == flag->variable
-                                                                          : target->name == flag->name);
-    if (same && (!value->has_value || value->value != 0)) return n;
+    if (to_zero ? value->has_value && value->value == 0 : !value->has_value || value->value != 0) return n;
   }
   if (n->op == Op::lambda) return nullptr;
   for (const Node* kid : n->kids)
-    if (const Node* found = find_assignment(kid, flag)) return found;
+    if (const Node* found = find_assignment(kid, flag, to_zero)) return found;
+  return nullptr;
+}
+
+// Where it is counted up.
+const Node* Interpreter::find_count(const Node* n, const Node* counter) {
+  if (!n || n->op == Op::lambda) return nullptr;
+  if ((n->op == Op::step && n->unary() != UnaryOp::post_decrement && n->unary() != UnaryOp::pre_decrement) ||
+      (n->op == Op::compound_assign && n->binary() == BinaryOp::add_assign))
+    if (denotes(n->kids[0], counter)) return n;
+  for (const Node* kid : n->kids)
+    if (const Node* found = find_count(kid, counter)) return found;
   return nullptr;
 }
 
@@ -67,9 +88,11 @@ void Interpreter::check_once(const Node* when) {
   if (!judged()) return;
   bool negated = false;
   const Node* flag = once_flag(when->kids[when->split], negated);
-  if (!flag || !negated) return;
+  if (!flag) return;
   const Node* guarded = when->kids[when->split + 1];
-  if (!find_assignment(guarded, flag)) return;
+  // `if (!done) …`, `if (first) … first = false;`, `if (calls == 0) … ++calls;`
+  if (!find_assignment(guarded, flag, !negated) && !(negated && find_count(frame_->function->body, flag)))
+    return;
   const Node* work = find_launch(guarded);
   if (!work) return;
   const std::string what = work->function ? work->function->spelled : "a launch";
@@ -181,6 +204,50 @@ bool Interpreter::writes_state(const Node* n, const Node* state, int depth) {
                      [&](const Node* kid) { return writes_state(kid, state, depth + 1); });
 }
 
+namespace {
+
+// Whether `n`, or what it calls, gives `state` another value at once: a counter that goes on counting closes
+// nothing for the next step.
+bool assigns(Lowering& lowering, const Node* n, const Node* state, int depth) {
+  if (!n || depth > 3) return false;
+  if (n->op == Op::assign && denotes(n->kids[0], state)) return true;
+  if (n->op == Op::call && n->function && n->function->user && n->function->has_body) {
+    lowering.lower(*n->function);
+    if (assigns(lowering, n->function->body, state, depth + 1)) return true;
+  }
+  return std::any_of(n->kids.begin(), n->kids.end(),
+                     [&](const Node* kid) { return assigns(lowering, kid, state, depth); });
+}
+
+}  // namespace
+
+// Whether `n` is what a function of the user's found in a state that the guarded code writes.
+bool Interpreter::asks_state(const Node* n, const std::vector<const Node*>& guarded, int depth) {
+  n = bare(n);
+  if (!n || depth > 4) return false;
+  if (n->op == Op::variable && n->variable->scope == Variable::Scope::local) {
+    const auto declared = frame_->initials.find(n->variable);
+    return declared != frame_->initials.end() && asks_state(declared->second, guarded, depth + 1);
+  }
+  if (n->op == Op::construct && n->kids.size() == 1) return asks_state(n->kids[0], guarded, depth + 1);
+  if (n->op == Op::call && n->function && !n->function->user && n->has_object)  // optional, shared_ptr
+    return asks_state(n->kids[0], guarded, depth + 1);
+  if (n->op != Op::call || !n->function || !n->function->user || !n->function->has_body) return false;
+  lowering_.lower(*n->function);
+  std::vector<const Node*> work{n->function->body}, asked;
+  while (!work.empty()) {
+    const Node* one = work.back();
+    work.pop_back();
+    if (!one) continue;
+    if (outlives_call(one) && one->type && one->type->shape == Shape::record) asked.push_back(one);
+    work.insert(work.end(), one->kids.begin(), one->kids.end());
+  }
+  return std::any_of(asked.begin(), asked.end(), [&](const Node* state) {
+    return std::any_of(guarded.begin(), guarded.end(),
+                       [&](const Node* one) { return writes_state(one, state, 0); });
+  });
+}
+
 // How the code that runs where `condition` is `wanted` closes that way for later steps.
 FirstUse Interpreter::closes_guard(const Node* condition, bool wanted,
                                    const std::vector<const Node*>& guarded) {
@@ -205,7 +272,15 @@ FirstUse Interpreter::closes_guard(const Node* condition, bool wanted,
     }
     return l == FirstUse::none || r == FirstUse::none ? FirstUse::none : std::max(l, r);
   }
-  if (const Node* state = lasting_state(n)) return !wanted && writes(state) ? FirstUse::once : FirstUse::none;
+  if (const Node* state = lasting_state(n)) {
+    if (!wanted && writes(state)) return FirstUse::once;
+    const bool closes = wanted && std::any_of(guarded.begin(), guarded.end(), [&](const Node* one) {
+                          return outlives_call(state) && find_assignment(one, state, true);
+                        });
+    return closes ? FirstUse::once : FirstUse::none;
+  }
+  // `if (const Plan* known = look_up(key)) …`: what the function asks, the guarded code writes.
+  if (!wanted && asks_state(n, guarded, 0)) return FirstUse::once;
   if (n->op == Op::call && n->function && n->has_object) {
     const Node* object = part_of_lasting(n->kids[0]);
     if (!object || n->function->user) return FirstUse::none;
@@ -231,8 +306,12 @@ FirstUse Interpreter::closes_guard(const Node* condition, bool wanted,
   if (equality && r->has_value && r->value == 0)
     return closes_guard(l, n->binary() == BinaryOp::ne ? wanted : !wanted, guarded);
   // A capacity, or the size that something was made for.
-  for (const Node* side : {l, r})
-    if (outlives_call(side) && !side->has_value && writes(side)) return FirstUse::growth;
+  for (const Node* side : {l, r}) {
+    if (!outlives_call(side) || side->has_value || !writes(side)) continue;
+    const bool assigned = std::any_of(guarded.begin(), guarded.end(),
+                                      [&](const Node* one) { return assigns(lowering_, one, side, 0); });
+    return assigned ? FirstUse::once : FirstUse::growth;
+  }
   return FirstUse::none;
 }
 

@@ -16,6 +16,17 @@ const Type* value_type(const Node* n) {
   return t;
 }
 
+bool points_to_function(const Type* type) {
+  return type && type->shape == Shape::pointer && type->inner &&
+         type->inner->spelling.find('(') != std::string::npos;
+}
+
+bool names_a_function(const Node* n) {
+  if (!n) return false;
+  return n->op == Op::function || n->op == Op::lambda ||
+         std::any_of(n->kids.begin(), n->kids.end(), names_a_function);
+}
+
 Position Program::position(const Node* n) const {
   std::vector<uint32_t>& starts = line_starts_[n->file];
   if (starts.empty()) {

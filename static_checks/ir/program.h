@@ -191,6 +191,10 @@ const Node* bare(const Node* n);
 // Of what an expression denotes: no cast, no reference.
 const Type* value_type(const Node* n);
 
+bool points_to_function(const Type* type);
+// A function or a lambda stands in the expression.
+bool names_a_function(const Node* n);
+
 struct Position {
   int line = 0, column = 0;  // from 1 on
 };

@@ -42,4 +42,41 @@ std::string text_of(const Program& program, const Node* n) {
   }
 }
 
+namespace {
+
+std::string operand_text(const Program& program, const Node* n) {
+  n = bare(n);
+  if (n->has_value && n->op != Op::variable) {
+    if (n->name) return program.text(n->name);
+    if (n->type && n->type->shape == Shape::boolean) return n->value ? "true" : "false";
+    if (n->type && n->type->shape == Shape::pointer) return "nullptr";
+    return std::to_string(n->value);
+  }
+  return condition_text(program, n);
+}
+
+}  // namespace
+
+std::string condition_text(const Program& program, const Node* n) {
+  n = bare(n);
+  if (!n) return "";
+  switch (n->op) {
+    case Op::logical_and:
+    case Op::logical_or:
+      return condition_text(program, n->kids[0]) + (n->op == Op::logical_and ? " && " : " || ") +
+             condition_text(program, n->kids[1]);
+    case Op::unary:
+      return std::string(spelling(n->unary())) + condition_text(program, n->kids[0]);
+    case Op::binary:
+      return operand_text(program, n->kids[0]) + ' ' + std::string(spelling(n->binary())) + ' ' +
+             operand_text(program, n->kids[1]);
+    case Op::step:
+      return condition_text(program, n->kids[0]) + std::string(spelling(n->unary()));
+    default: {
+      const std::string text = text_of(program, n);
+      return text.empty() ? "…" : text;
+    }
+  }
+}
+
 }  // namespace capgate::lint

@@ -10,4 +10,7 @@ namespace capgate::lint {
 // "config->stream", "w[]"; empty for what has no short name.
 std::string text_of(const Program& program, const Node* n);
 
+// A condition in full: "level > 2 && !ready"; what has no short name is "…".
+std::string condition_text(const Program& program, const Node* n);
+
 }  // namespace capgate::lint

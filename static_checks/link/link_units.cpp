@@ -38,7 +38,14 @@ struct Visit {
   Guards guards;
   std::string usr, callee;
   size_t depth = 0;
+  std::vector<HostTest> tests = {};
 };
+
+std::vector<HostTest> both(std::vector<HostTest> outer, const std::vector<HostTest>& inner) {
+  for (const HostTest& test : inner)
+    if (std::find(outer.begin(), outer.end(), test) == outer.end()) outer.push_back(test);
+  return outer;
+}
 
 Guards both(const Guards& a, const Guards& b) {
   return {a.not_capturing || b.not_capturing,
@@ -129,14 +136,21 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   LinkResult result;
   std::deque<Visit> queue;
   for (const auto& [file, exit] : exits) {
-    Visit v{file, file, exit->region, exit->path, exit->call.guards, exit->call.callee_usr, exit->call.callee,
-            0};
+    Visit v{file,
+            file,
+            exit->region,
+            exit->path,
+            exit->call.guards,
+            exit->call.callee_usr,
+            exit->call.callee,
+            0,
+            exit->call.tests};
     v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
     queue.push_back(std::move(v));
   }
   // Breadth first: the shortest path to a fault is the one that is told.
-  std::set<std::tuple<std::string, std::string, std::string, Guards>> seen;
-  std::set<std::tuple<std::string, Place, std::string>> told;
+  std::set<std::tuple<std::string, std::string, std::string, Guards, bool>> seen;
+  std::map<std::tuple<std::string, Place, std::string>, size_t> told;  // where in the findings
   std::set<std::string> gaps;
   std::set<std::tuple<std::string, Place, std::string>> explained;
   while (!queue.empty()) {
@@ -159,7 +173,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
              "lint the source that defines it too, or call it outside the region", v.region});
       continue;
     }
-    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards).second) continue;
+    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty()).second) continue;
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
       if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
@@ -183,7 +197,12 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
           finding.severity = reports::Severity::warning;
           finding.message += ": once, and never at replay";
         }
-        if (!told.emplace(finding.rule, finding.place, finding.callee).second) continue;
+        finding.tests = both(v.tests, finding.tests);
+        finding.severity = severity_behind(finding.tests, finding.severity);
+        const auto [at, fresh] =
+            told.try_emplace({finding.rule, finding.place, finding.callee}, result.findings.size());
+        // A way without a test counts for more than one that came first.
+        if (!fresh && finding.severity >= result.findings[at->second].severity) continue;
         finding.region = v.region;
         // A value's way is told by itself; a call's begins at the region.
         if (!is_by_value(finding.rule)) {
@@ -191,7 +210,10 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
           flow.insert(flow.end(), finding.flow.begin(), finding.flow.end());
           finding.flow = std::move(flow);
         }
-        result.findings.push_back(std::move(finding));
+        if (fresh)
+          result.findings.push_back(std::move(finding));
+        else
+          result.findings[at->second] = std::move(finding);
       }
       for (const CallSite& call : f.calls) {
         if (f.dispatch && dispatched_by(functions, v.origin, f.usr, call.callee_usr)) continue;
@@ -202,7 +224,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
                    both(v.guards, call.guards),
                    call.callee_usr,
                    call.callee,
-                   v.depth + 1};
+                   v.depth + 1,
+                   both(v.tests, call.tests)};
         next.path.push_back({call.place, "calls " + call.callee + "()"});
         queue.push_back(std::move(next));
       }
@@ -210,7 +233,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   }
   for (const PatternSummary* pattern : patterns) {
     for (const Finding& finding : pattern->findings)
-      if (told.emplace(finding.rule, finding.place, finding.callee).second)
+      if (told.try_emplace({finding.rule, finding.place, finding.callee}, result.findings.size()).second)
         result.findings.push_back(finding);
     for (const OpenPlace& open : pattern->open)
       result.not_analysed.push_back({open.function, "", open.place, open.reason, open.remedy, open.region});

@@ -35,10 +35,11 @@ struct CallSite {
   std::string callee;  // qualified name, for messages
   Place place;
   Guards guards;
+  std::vector<HostTest> tests = {};  // it is made only where all of these hold
 };
 template <class A>
 void fields(A& archive, CallSite& v) {
-  archive(v.callee_usr, v.callee, v.place, v.guards);
+  archive(v.callee_usr, v.callee, v.place, v.guards, v.tests);
 }
 
 // A finding that becomes true if a region reaches the function it is in. `finding.region` is empty and its
@@ -151,11 +152,14 @@ struct UnitSummary {
   std::vector<CaptureEdge> edges;
   std::vector<PatternSummary> patterns;
   std::vector<std::string> outside;  // USRs of functions that are called here and have no body here
+  std::vector<std::string> set;      // ids of the variables and members that something here may set
+  bool has_main = false;
   CallGraph graph;
 };
 template <class A>
 void fields(A& archive, UnitSummary& v) {
-  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside, v.graph);
+  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside, v.set, v.has_main,
+          v.graph);
 }
 
 }  // namespace capgate::lint

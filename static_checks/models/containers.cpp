@@ -55,7 +55,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       return source_value(n, "thrust::device_reference", f.result);
     v = of_object();
     v.targets = f.result && f.result->shape == Shape::pointer ? v.targets : 0;
-    if (name == "operator bool") v.has_constant = false;
+    if (name == "operator bool" && !(owner == "std::function" && !v.callable)) v.has_constant = false;
     return v;
   }
   if (is_device_container(owner)) {
@@ -185,7 +185,7 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
   if (name == "operator()") {
     const Value held = of_object();
     if (held.callable) return invoke(held.callable, n, a);
-    if (owner == "std::function") unknown_target(n, text_of(object_node));
+    if (!is_harmless_callable(owner)) unknown_target(n, text_of(object_node));
     return opaque(n, &f, a, {});
   }
   if (is_one_of(name, kSize)) {
@@ -276,7 +276,8 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
         if (one.value.aggregate)
           cells_.copy_tree(one.value.aggregate, p, true);
         else
-          cells_.store_scalar(p, one.value, false, nullptr);
+          cells_.store_scalar(p, one.value, false,
+                              points_to_function(value_type(one.node)) ? value_type(one.node) : nullptr);
       }
     if (name != "insert" && name != "emplace") return v;
   }

@@ -172,6 +172,8 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       break;
     case Is::begin_capture: {
       begin_region(n, "capture");
+      if (const Argument* stream = at_position(a, api.stream))
+        for (const PathId p : targets(stream->value)) s().at(p).captured = true;
       const Argument* mode = at_position(a, api.kind);
       s().flow.relaxed_capture = mode && mode->value.has_constant && mode->value.constant == 2;
       v.tag = Tag::not_begun;
@@ -247,8 +249,9 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       std::vector<Argument> passed, unplaced;
       Function* kernel = nullptr;
       if (const Argument* given = at_position(a, api.function))
-        if (const uint32_t callable = given->value.callable; callable && callable != kManyCallables)
-          kernel = &program_.functions[callable - 1];
+        if (const std::vector<CallablesId> callables = target_sets_.callables(given->value.callable);
+            callables.size() == 1 && callables[0])
+          kernel = &program_.functions[callables[0] - 1];
       if (const Argument* arrays = at_position(a, api.arrays)) {
         for (const PathId p : targets(arrays->value)) {
           const PathId base = paths_[p].parent ? paths_[p].parent : p;

@@ -58,7 +58,7 @@ void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, con
         if (root.step != Step::variable || !outlasts) continue;
         const Variable& v = program_.variables[root.key - 1];
         if (v.scope != Variable::Scope::local && v.scope != Variable::Scope::parameter) continue;
-        if (v.name == "this") continue;
+        if (v.name == "this" || is_of_a_handle(p)) continue;
         const std::string& object = v.name;
         add_finding("local-scratch", local_scratch({object, receiver, true, false}), at, receiver, nullptr,
                     {{"object", object}});

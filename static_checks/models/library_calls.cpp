@@ -139,16 +139,15 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   if (name == "std::call_once") {
     if (s().flow.region && judged())
       for (const Argument& one : a) {
-        uint32_t callable = one.value.callable;
-        for (const PathId p : one.places)
-          if (const Cell* c = s().find(p); c && !callable) callable = c->callable;
-        if (!callable || callable == kManyCallables) continue;
-        Function& once = program_.functions[callable - 1];
-        lowering_.lower(once);
-        if (const Node* work = find_launch(once.body)) {
-          const std::string what = work->function ? work->function->spelled : "a launch";
-          add_finding("one-time-init", one_time_init({"std::call_once", what}), work, what, nullptr,
-                      {{"guard", "std::call_once"}});
+        for (const CallablesId callable : target_sets_.callables(callable_of(one))) {
+          if (!callable) continue;
+          Function& once = program_.functions[callable - 1];
+          lowering_.lower(once);
+          if (const Node* work = find_launch(once.body)) {
+            const std::string what = work->function ? work->function->spelled : "a launch";
+            add_finding("one-time-init", one_time_init({"std::call_once", what}), work, what, nullptr,
+                        {{"guard", "std::call_once"}});
+          }
         }
       }
     call_callables(n, a);

@@ -18,6 +18,30 @@ bool is_pointer_like(const std::string& name) {
          name.ends_with("device_ptr") || name.ends_with("thrust::pointer");
 }
 
+bool holds_a_callable(const Type* type) {
+  if (!type) return false;
+  if (type->shape == Shape::pointer) return points_to_function(type);
+  if (type->shape != Shape::record || !type->record) return false;
+  static constexpr std::array<std::string_view, 8> kHolders{
+      "std::function",          "std::move_only_function",
+      "std::copyable_function", "std::function_ref",
+      "std::packaged_task",     "std::_Bind",
+      "std::_Bind_front",       "std::_Mem_fn"};
+  return is_one_of(type->record->name, kHolders);
+}
+
+bool is_harmless_callable(const std::string& name) {
+  static constexpr std::array<std::string_view, 24> kObjects{
+      "std::plus",        "std::minus",          "std::multiplies",    "std::divides",
+      "std::modulus",     "std::negate",         "std::equal_to",      "std::not_equal_to",
+      "std::greater",     "std::less",           "std::greater_equal", "std::less_equal",
+      "std::logical_and", "std::logical_or",     "std::logical_not",   "std::bit_and",
+      "std::bit_or",      "std::bit_xor",        "std::bit_not",       "std::hash",
+      "std::identity",    "std::default_delete", "std::random_device", "std::owner_less"};
+  return is_one_of(name, kObjects) || name.ends_with("_distribution") || name.ends_with("_engine") ||
+         name.ends_with("_hash") || !name.starts_with("std::");
+}
+
 bool returns_a_code(const Function& function) {
   const std::string& name = function.name;
   if (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("nccl")) return true;

@@ -20,6 +20,10 @@ const Record* record_of(const Node* n);
 
 // Smart pointers, iterators, optional: what is behind them is what counts.
 bool is_pointer_like(const std::string& name);
+// A pointer to a function, or the standard library's objects that hold something to call.
+bool holds_a_callable(const Type* type);
+// The standard library's function objects that call nothing of the user's: std::less, std::hash.
+bool is_harmless_callable(const std::string& name);
 // What it returns says how it went, not what it was given.
 bool returns_a_code(const Function& function);
 bool is_device_container(const std::string& name);

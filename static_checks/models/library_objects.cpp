@@ -51,35 +51,48 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
     for (const PathId p : targets(a.value)) referents.push_back(paths_.indexed(p, kAny));
   }
   for (const Argument& a : arguments) {
-    uint32_t callable = a.value.callable;
-    if (!callable)
-      for (const PathId p : a.places)
-        if (const Cell* c = s().find(p)) callable = c->callable;
-    if (!callable || callable == kManyCallables) continue;
-    Function& f = program_.functions[callable - 1];
-    std::vector<Argument> given;
-    for (const Variable* p : f.params) {
-      Argument one;
-      one.node = n;
-      one.value.taint = content;
-      const Type* type = p->type && p->type->shape == Shape::reference ? p->type->inner : p->type;
-      if (type && type->status) one.value.taint = nullptr;
-      if (p->type && p->type->shape == Shape::reference) {
-        if (!referents.empty())
-          one.places = referents;
-        else
-          one.places = cells_.place_or_temporary(n, one.value);
-      }
-      given.push_back(std::move(one));
+    const CallablesId callable = callable_of(a);
+    if (!callable) {
+      if (a.node && holds_a_callable(value_type(a.node))) unknown_target(n, text_of(a.node));
+      continue;
     }
-    const State before = s();
-    invoke(callable, n, given);
-    // An algorithm may call it never.
-    if (s().dead)
-      s() = before;
-    else
-      join(s(), before, paths_, target_sets_, before.flow);
+    for (const CallablesId one : target_sets_.callables(callable)) {
+      if (!one) {
+        unknown_target(n, a.node ? text_of(a.node) : "");
+        continue;
+      }
+      const Function& f = program_.functions[one - 1];
+      std::vector<Argument> given;
+      for (const Variable* p : f.params) {
+        Argument parameter;
+        parameter.node = n;
+        parameter.value.taint = content;
+        const Type* type = p->type && p->type->shape == Shape::reference ? p->type->inner : p->type;
+        if (type && type->status) parameter.value.taint = nullptr;
+        if (p->type && p->type->shape == Shape::reference) {
+          if (!referents.empty())
+            parameter.places = referents;
+          else
+            parameter.places = cells_.place_or_temporary(n, parameter.value);
+        }
+        given.push_back(std::move(parameter));
+      }
+      const State before = s();
+      invoke(one, n, given);
+      // An algorithm may call it never.
+      if (s().dead)
+        s() = before;
+      else
+        join(s(), before, paths_, target_sets_, before.flow);
+    }
   }
+}
+
+CallablesId Interpreter::callable_of(const Argument& argument) {
+  if (argument.value.callable) return argument.value.callable;
+  for (const PathId p : argument.places)
+    if (const CallablesId callable = cells_.callable_at(p)) return callable;
+  return 0;
 }
 
 Value Interpreter::system_construct(const Node* n, PathId destination) {
@@ -136,7 +149,18 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     CallEvent event = event_of(kAllocate, name);
     judge(event, n);
   }
+  // Which functions it holds is known, unless it is filled from somewhere else.
+  CallablesId callables = 0;
+  for (const Argument& one : a) {
+    CallablesId given = callable_of(one);
+    if (one.value.aggregate) given = cells_.callables_below(one.value.aggregate);
+    if (given) callables = callables ? target_sets_.join_callables(callables, given) : given;
+  }
+  if (name == "std::function" && !callables && !a.empty() && !a[0].value.has_constant)
+    callables = kUnknownCallable;
+  top.whole = name.starts_with("std::") && (a.empty() || callables);
   if (container && !a.empty()) {
+    if (callables) s().at(paths_.extend(destination, Step::element, kAny)).callable = callables;
     const PathId any = paths_.extend(destination, Step::element, kAny);
     const Type* first = value_type(a[0].node);
     const bool sized = first && (first->shape == Shape::scalar || first->shape == Shape::enumeration);
@@ -171,6 +195,7 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
     }
     Cell& c = s().at(destination);
     c.taint = top.taint;
+    c.whole = top.whole;
     return v;
   }
   if (name == "std::pair" && a.size() == 2) {
@@ -188,15 +213,15 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   for (const Argument& one : a) {
     if (!top.taint) top.taint = cells_.taint_of(one.value);
     top.targets = target_sets_.join(top.targets, one.value.targets);
-    if (!top.callable) top.callable = one.value.callable;
     for (const PathId p : one.places)
       if (const Cell* c = s().find(p)) {
         top.targets = target_sets_.join(top.targets, c->targets);
-        if (!top.callable) top.callable = c->callable;
         if (top.memory == Memory::unknown && c->memory == Memory::host_tensor) top.memory = c->memory;
       }
   }
   top.deep = top.taint != nullptr;
+  top.callable = callables;
+  if (name == "std::function" && !callables) top.has_constant = true;  // empty
   v.callable = top.callable;
   s().at(destination) = top;
   return v;

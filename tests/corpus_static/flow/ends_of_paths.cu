@@ -48,7 +48,7 @@ void ends(cudaStream_t stream, int* d, int kind) {
   }
   if (kind == 8) {
     returns("8");                   // EXPECT: not-analysed
-    cudaStreamSynchronize(stream);  // EXPECT: host-sync
+    cudaStreamSynchronize(stream);  // EXPECT: host-sync:warning
   }
   cudaMemsetAsync(d, 0, 4, stream);
   cudaStreamEndCapture(stream, &graph);

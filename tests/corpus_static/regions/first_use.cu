@@ -25,7 +25,7 @@ struct Scratch {
     ready = true;
   }
   void grow(size_t wanted) {
-    cudaFree(block);            // EXPECT: device-alloc:note
+    cudaFree(block);             // EXPECT: device-alloc:note
     cudaMalloc(&block, wanted);  // EXPECT: device-alloc:note
     bytes = wanted;
   }
@@ -56,8 +56,8 @@ struct Scratch {
 
   // None of these closes its guard.
   void switched(cudaStream_t stream) {
-    if (debug) cudaStreamSynchronize(stream);  // EXPECT: host-sync
-    if (!debug) cudaDeviceSynchronize();       // EXPECT: host-sync
+    if (debug) cudaStreamSynchronize(stream);  // EXPECT: host-sync:warning
+    if (!debug) cudaDeviceSynchronize();       // EXPECT: host-sync:warning
   }
   void counted() {
     if (step >= 100) return;
@@ -69,9 +69,10 @@ struct Scratch {
     cudaFree(block);            // EXPECT: device-alloc
     cudaMalloc(&block, bytes);  // EXPECT: device-alloc
   }
+  // This one does: a later step of that size does not wait.
   void waits_to_grow(size_t wanted) {
     if (wanted > bytes) {
-      cudaDeviceSynchronize();  // EXPECT: host-sync
+      cudaDeviceSynchronize();  // EXPECT: host-sync:note
       bytes = wanted;
     }
   }
