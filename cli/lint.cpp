@@ -28,6 +28,7 @@ struct Options {
   std::string out;
   std::string fail_on = "error";
   std::string explain;  // FILE:LINE
+  std::vector<std::string> assumptions;
   bool no_cache = false;
   bool verbose = false;
 };
@@ -104,6 +105,14 @@ int run(Options& options) {
     settings.cache_dir.clear();
   else if (settings.cache_dir.empty())
     settings.cache_dir = lint::default_cache_folder();
+  for (const std::string& text : options.assumptions) {
+    Result<lint::Assumption> made = lint::read_assumption(text, "--assume");
+    if (!made) {
+      complain(made.error());
+      return kExitInconclusive;
+    }
+    settings.assumptions.push_back(std::move(*made));
+  }
   for (const std::string& file : options.source_tables) {
     Result<std::string> text = reports::read_settings_text(file);
     if (!text) {
@@ -202,6 +211,27 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->add_option("--suppressions", settings.suppressions,
                    "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--assume", options->assumptions,
+          "A host value that the sources leave open, as cfg.debug=0 or getenv(DEBUG_SYNC)=unset: what "
+          "only another value leads to is a note")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--require-region", settings.required,
+          "Inconclusive unless this many regions are found, or one that begins in a function of that "
+          "name (a glob)")
+      ->type_name("N|NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--unproven", settings.unproven,
+          "What a region reaches and was not analysed makes the run inconclusive (error), or is only "
+          "named in the report (warn)")
+      ->type_name("error|warn")
+      ->check(CLI::IsMember({"error", "warn"}));
   command
       ->add_option("--sources", options->source_tables,
                    "JSON table of functions that bring device values to the host, beside the built-in ones")

@@ -31,6 +31,7 @@ struct BrokenToml {};
 
 #include "reports/model/report_file.h"
 #include "reports/settings/frames.h"
+#include "reports/settings/lint_choices.h"
 
 namespace capgate::reports {
 namespace {
@@ -73,6 +74,48 @@ void read(Parsing& parsing, const toml::node& node, std::string_view key, uint32
 
 void unknown(Parsing& parsing, const toml::node& node, std::string_view key, const std::string& known) {
   parsing.say(node, "unknown key \"" + std::string(key.substr(0, 60)) + "\"; known are " + known);
+}
+
+// A value as --assume takes it.
+void read_assumption(Parsing& parsing, const toml::node& node, std::string_view name, LintChoices& out) {
+  std::string value;
+  if (const auto* flag = node.as_boolean())
+    value = flag->get() ? "true" : "false";
+  else if (const auto* number = node.as_integer())
+    value = std::to_string(number->get());
+  else if (const auto* text = node.as_string(); text && (text->get() == "set" || text->get() == "unset"))
+    value = text->get();
+  else
+    parsing.say(node,
+                "lint.assume." + std::string(name) + " is true, false, a whole number, \"set\" or \"unset\"");
+  out.assume.emplace_back(std::string(name), std::move(value));
+}
+
+void read_lint(Parsing& parsing, const toml::node& given, LintChoices& out) {
+  const auto* table = given.as_table();
+  if (!table) {
+    parsing.say(given, "lint is a table: [lint]");
+    return;
+  }
+  for (const auto& [name, node] : *table) {
+    const std::string_view key = name.str();
+    if (key == "exclude") {
+      read(parsing, node, "lint.exclude", out.exclude);
+    } else if (key == "require_regions") {
+      read(parsing, node, "lint.require_regions", out.require_regions);
+    } else if (key == "unproven") {
+      read(parsing, node, "lint.unproven", out.unproven);
+      if (out.unproven != "warn" && out.unproven != "error")
+        parsing.say(node, "lint.unproven is \"error\" or \"warn\"");
+    } else if (key == "assume") {
+      if (const auto* values = node.as_table())
+        for (const auto& [asked, value] : *values) read_assumption(parsing, value, asked.str(), out);
+      else
+        parsing.say(node, "lint.assume is a table: [lint.assume]");
+    } else {
+      unknown(parsing, node, key, "exclude, require_regions, unproven, assume");
+    }
+  }
 }
 
 std::string absolute(const std::string& path, const std::string& folder) {
@@ -147,14 +190,40 @@ Result<Settings> parse_settings(std::string_view text, std::string_view source_n
         else
           unknown(parsing, value, inner.str(), "not_user, user");
       }
+    } else if (key == "lint") {
+      LintChoices checked;
+      read_lint(parsing, node, checked);
     } else {
-      unknown(parsing, node, key, "repository, regions, step_waits, suppressions, frames");
+      unknown(parsing, node, key, "repository, regions, step_waits, suppressions, frames, lint");
     }
   }
   if (!parsing.error.empty()) return Error{parsing.error};
   settings.repository_root = absolute(settings.repository_root, folder);
   settings.suppressions = absolute(settings.suppressions, folder);
   return settings;
+}
+
+Result<LintChoices> parse_lint_choices(std::string_view text, std::string_view source_name) {
+  Parsing parsing{std::string(source_name), ""};
+  LintChoices choices;
+  try {
+    const toml::table table = toml::parse(text, source_name);
+    if (const toml::node* lint = table.get("lint")) read_lint(parsing, *lint, choices);
+  } catch (const toml::parse_error& error) {
+    return Error{parsing.source + ":" + std::to_string(error.source().begin.line) + ": " +
+                 std::string(error.description())};
+  } catch (const BrokenToml&) {
+    return Error{parsing.source + ": is not TOML: a table header or a key is broken"};
+  }
+  if (!parsing.error.empty()) return Error{parsing.error};
+  return choices;
+}
+
+Result<LintChoices> read_lint_choices(const std::string& file) {
+  if (file.empty()) return LintChoices{};
+  const auto text = read_settings_text(file);
+  if (!text) return Error{text.error()};
+  return parse_lint_choices(*text, file);
 }
 
 Result<Settings> find_settings(const std::string& start) {

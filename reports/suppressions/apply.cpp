@@ -7,6 +7,7 @@
 #include "reports/model/fingerprint.h"
 #include "reports/settings/glob.h"
 #include "reports/suppressions/suppressions.h"
+#include "reports/suppressions/unproven.h"
 
 namespace capgate::reports {
 namespace {
@@ -82,7 +83,7 @@ void apply_suppressions(Report& report, const Suppressions& suppressions, bool w
 
   for (size_t i = 0; i < suppressions.entries.size(); ++i) {
     const auto& entry = suppressions.entries[i];
-    if (entry_used[i] || !seen_by_producer(report, entry.rule)) continue;
+    if (entry_used[i] || entry.rule == kUnproven || !seen_by_producer(report, entry.rule)) continue;
     auto unused = note(report, fmt::format("{}:{} suppressed nothing", entry.rule, entry.glob), entry.origin,
                        "unmatched");
     const size_t colon = entry.origin.rfind(':');

@@ -5,6 +5,7 @@
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/report_file.h"
 #include "reports/suppressions/suppressions.h"
+#include "reports/suppressions/unproven.h"
 
 namespace capgate::reports {
 namespace {
@@ -35,7 +36,7 @@ std::string parse_line(std::string_view line, FileSuppression& out) {
   const std::string_view rule = trimmed(line.substr(0, colon));
   const std::string_view rest = trimmed(line.substr(colon + 1));
   const size_t gap = rest.find_first_of(kSpace);
-  if (rule != "*" && !find_rule(rule)) return unknown_rule(rule);
+  if (rule != "*" && rule != kUnproven && !find_rule(rule)) return unknown_rule(rule);
   if (rest.empty()) return "the frame glob is missing; `*` stands for any frame";
   if (gap == std::string_view::npos) return "the reason is missing: `rule:frame-glob  reason`";
   out.rule = rule;

@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 
+#include "base/glob.h"
+#include "reports/settings/lint_choices.h"
 #include "reports/settings/settings.h"
 #include "static_checks/cache/cache.h"
 #include "static_checks/driver/changes.h"
@@ -195,10 +197,34 @@ class Run {
   bool looked_ = false;  // some result was not in the cache
 };
 
+// What the project says of every lint, beside the command line.
+Result<void> add_project(const reports::Settings& project, LintSettings& settings, Plan& plan) {
+  const Result<reports::LintChoices> read = reports::read_lint_choices(project.file);
+  if (!read) return Error{read.error()};
+  const reports::LintChoices& choices = *read;
+  for (const auto& [name, value] : choices.assume) {
+    Result<Assumption> made = read_assumption(name, value, project.file);
+    if (!made) return Error{made.error()};
+    settings.assumptions.push_back(std::move(*made));
+  }
+  settings.required.insert(settings.required.end(), choices.require_regions.begin(),
+                           choices.require_regions.end());
+  if (settings.unproven.empty()) settings.unproven = choices.unproven;
+  const std::string& root = project.repository_root;
+  std::erase_if(plan.units, [&](const UnitCommand& unit) {
+    const std::string shown =
+        unit.file.starts_with(root + '/') ? unit.file.substr(root.size() + 1) : unit.file;
+    return std::any_of(choices.exclude.begin(), choices.exclude.end(),
+                       [&](const std::string& glob) { return glob_match(glob, shown); });
+  });
+  return {};
+}
+
 }  // namespace
 
-Result<LintRun> run_lint(const LintSettings& settings) {
+Result<LintRun> run_lint(const LintSettings& asked) {
   const auto start = std::chrono::steady_clock::now();
+  LintSettings settings = asked;
   Result<Plan> plan = make_plan(settings);
   if (!plan) return Error{plan.error()};
 
@@ -206,6 +232,7 @@ Result<LintRun> run_lint(const LintSettings& settings) {
       plan->units.empty() ? canonical_path(current_directory()) : plan->units.front().root;
   const Result<reports::Settings> project = reports::find_settings(first);
   if (!project) return Error{project.error()};
+  if (const Result<void> added = add_project(*project, settings, *plan); !added) return Error{added.error()};
   const Result<std::vector<reports::FileSuppression>> entries = suppression_entries(settings, *project);
   if (!entries) return Error{entries.error()};
   std::string root = settings.root.empty() ? project->repository_root : canonical_path(settings.root);
@@ -219,6 +246,7 @@ Result<LintRun> run_lint(const LintSettings& settings) {
   }
 
   ReportBuilder builder(settings, *plan, root);
+  builder.accept(*entries);
   for (const Unreachable& file : plan->unreachable) builder.add_unreachable(file);
   LintRun run;
   run.root = root;

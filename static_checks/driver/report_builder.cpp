@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/glob.h"
 #include "reports/settings/frames.h"
+#include "reports/suppressions/unproven.h"
+#include "static_checks/driver/guarded.h"
 #include "static_checks/driver/read_backs.h"
 #include "static_checks/frontend/files.h"
 
@@ -61,6 +64,7 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
     if (!for_headers || plan_.headers.contains(function.place.file)) add(function);
   for (const Region& region : reply.result.regions) {
     ++regions_[region.name];
+    functions_of_[region.name].insert(region.function);
     if (!region.opened_by.empty()) opened_by_[region.name] = region.opened_by;
     if (!region.begun_through.empty()) begun_through_.insert(region.begun_through);
   }
@@ -94,9 +98,54 @@ void ReportBuilder::add(const NotAnalysed& function) {
       report_.coverage.not_checked.push_back(text);
     return;
   }
+  const reports::FileSuppression* entry = accepted(function);
+  if (entry || settings_.unproven == "warn") {
+    report_.coverage.not_checked.push_back(
+        text + "; it is reached from " + function.region +
+        (entry ? "; accepted (" + entry->origin + "): " + entry->reason : ""));
+    return;
+  }
   add_reason(text + "; it is reached from " + function.region,
              function.remedy.empty() ? "make clang-19 accept the function, or allow it behind an eager break"
                                      : function.remedy);
+}
+
+const reports::FileSuppression* ReportBuilder::accepted(const NotAnalysed& function) const {
+  const std::string file = shown(function.place.file);
+  for (const reports::FileSuppression& entry : entries_)
+    if (entry.rule == reports::kUnproven &&
+        (glob_match(entry.glob, function.function) || glob_match(entry.glob, file))) {
+      used_entries_.insert(entry.origin);
+      return &entry;
+    }
+  return nullptr;
+}
+
+void ReportBuilder::note_unused_entries() {
+  for (const reports::FileSuppression& entry : entries_)
+    if (entry.rule == reports::kUnproven && !used_entries_.contains(entry.origin))
+      report_.coverage.not_checked.push_back(entry.origin + ": accepts '" + entry.glob +
+                                             "' as not analysed, and nothing of that name was left out");
+}
+
+// That a wrapper was renamed must not turn a run without regions into a green one.
+void ReportBuilder::require_regions() {
+  for (const std::string& wanted : settings_.required) {
+    const bool number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
+    if (number && report_.coverage.regions.size() < std::stoul(wanted.substr(0, 9)))
+      add_reason(
+          std::to_string(report_.coverage.regions.size()) + " regions were found, and " + wanted +
+              " are required",
+          "see that the functions that begin captures are among the sources, or change --require-region");
+    const auto is_it = [&](const auto& region) {
+      return glob_match(wanted, region.first) ||
+             std::any_of(region.second.begin(), region.second.end(),
+                         [&](const std::string& function) { return glob_match(wanted, function); });
+    };
+    if (!number && std::none_of(functions_of_.begin(), functions_of_.end(), is_it))
+      add_reason("no region begins in '" + wanted + "', which is required",
+                 "see that the function still has that name, or change --require-region");
+  }
 }
 
 const std::vector<std::string>& ReportBuilder::lines_of(const std::string& path) {
@@ -202,6 +251,10 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   for (const auto& [name, count] : regions_)
     if (!is_its_callers(name)) report_.coverage.regions.push_back({name, "lint", count});
 
+  require_regions();
+  const bool all_units = settings_.files.empty() && failed_files_.empty() && !settings_.arguments;
+  const Guarded guarded(settings_.assumptions, summaries_, all_units);
+  for (Finding& finding : findings_) guarded.settle(finding);
   std::vector<const Finding*> kept;
   for (const Finding& finding : findings_) {
     if (changes && !concerns(finding, *changes)) continue;
@@ -242,6 +295,11 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   // A run over part of the units or of the lines cannot tell that a comment is of no use.
   const bool whole = settings_.files.empty() && !changes;
   reports::apply_suppressions(report_, suppressions, whole);
+  if (whole) {
+    guarded.report_unused(report_);
+    note_unused_entries();
+  }
+  fold_by_test(report_);
   return std::move(report_);
 }
 

@@ -30,6 +30,9 @@ class ReportBuilder {
 
   const std::vector<UnitSummary>& summaries() const { return summaries_; }
 
+  // Entries for what was not analysed count from here on; called before anything is added.
+  void accept(const std::vector<reports::FileSuppression>& entries) { entries_ = entries; }
+
   // `changes`: only what these lines bear on is kept.
   reports::Report finish(const std::vector<reports::FileSuppression>& entries,
                          const std::optional<Changes>& changes);
@@ -38,6 +41,10 @@ class ReportBuilder {
   void add(const Finding& finding);
   void add(const NotAnalysed& function);
   void add_reason(const std::string& text, const std::string& remedy);
+  // Why it is acceptable that it was not analysed; null: nobody says so.
+  const reports::FileSuppression* accepted(const NotAnalysed& function) const;
+  void note_unused_entries();
+  void require_regions();
   std::string shown(const std::string& path) const;
   bool concerns(const Finding& finding, const Changes& changes) const;
   // The changed files with changed lines that a region may reach, as the report shows them.
@@ -60,6 +67,9 @@ class ReportBuilder {
   std::map<std::string, std::vector<FunctionExtent>> functions_;
   std::map<std::string, std::vector<std::string>> lines_;
   std::map<std::string, uint64_t> regions_;
+  std::map<std::string, std::set<std::string>> functions_of_;  // in which the region begins
+  std::vector<reports::FileSuppression> entries_;
+  mutable std::set<std::string> used_entries_;    // by origin
   std::map<std::string, std::string> opened_by_;  // region's name: Region::opened_by
   std::set<std::string> begun_through_;           // Region::begun_through of all units
   std::set<std::pair<std::string, std::string>> reasons_;

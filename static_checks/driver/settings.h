@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "static_checks/analysis.h"
+#include "static_checks/driver/assumptions.h"
 
 namespace capgate::lint {
 
@@ -18,11 +19,14 @@ struct LintSettings {
   unsigned jobs = 0;          // 0: one a core
   std::string changed_since;  // a git revision, or empty
   std::string cuda_path, root;
-  std::string resource_dir;  // clang's own headers; empty: those of the build
-  std::string cache_dir;     // empty: no cache
-  std::string worker;        // path of capgate-lint-worker
-  std::string suppressions;  // a file, or empty: the one that .capgate.toml names
-  double timeout_s = 300;    // for one unit
+  std::string resource_dir;             // clang's own headers; empty: those of the build
+  std::string cache_dir;                // empty: no cache
+  std::string worker;                   // path of capgate-lint-worker
+  std::string suppressions;             // a file, or empty: the one that .capgate.toml names
+  double timeout_s = 300;               // for one unit
+  std::vector<Assumption> assumptions;  // of host values that the sources leave open
+  std::vector<std::string> required;  // regions that must be found: their number, or globs of their functions
+  std::string unproven;               // "warn": what was not analysed does not make the run inconclusive
   std::vector<std::string> argv;
 
   // Told as units are finished; may be empty.

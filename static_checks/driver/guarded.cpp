@@ -1,0 +1,94 @@
+#include "static_checks/driver/guarded.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace capgate::lint {
+
+Guarded::Guarded(std::vector<Assumption> assumptions, const std::vector<UnitSummary>& units, bool whole)
+    : assumptions_(std::move(assumptions)) {
+  bool has_main = false;
+  for (const UnitSummary& unit : units) {
+    has_main = has_main || unit.has_main;
+    set_.insert(set_.end(), unit.set.begin(), unit.set.end());
+  }
+  std::sort(set_.begin(), set_.end());
+  set_.erase(std::unique(set_.begin(), set_.end()), set_.end());
+  knows_all_ = whole && has_main;  // of a library, its users set what they like
+}
+
+void Guarded::settle(Finding& finding) const {
+  if (finding.tests.empty()) return;
+  const bool was_note = finding.severity == reports::Severity::note;
+  std::string text, because;
+  for (const HostTest& test : finding.tests) {
+    if (!text.empty()) text += " and ";
+    text += test.text.empty() ? "a condition holds" : test.text;
+    if (!because.empty()) continue;
+    if (test.in_no_capture)
+      because = "a stream that captures is not null";
+    else if (const Assumption* assumed = ruled_out(test, assumptions_)) {
+      assumed->used = true;
+      because = "ruled out by the assumption " + assumed->text;
+      finding.details["assumed"] = assumed->text;
+    } else if (knows_all_ && never_holds(test, set_)) {
+      because = "nothing in the program sets it";
+    }
+  }
+  if (!because.empty()) finding.severity = reports::Severity::note;
+  finding.message += (was_note ? "; only if " : ", only if ") + text;
+  if (!because.empty()) finding.message += " (" + because + ")";
+  finding.details["only_if"] = text;
+  for (const HostTest& test : finding.tests) {
+    const auto before = finding.flow.empty() ? finding.flow.end() : finding.flow.end() - 1;
+    finding.flow.insert(before,
+                        {test.place, "only if " + (test.text.empty() ? "a condition holds" : test.text)});
+  }
+}
+
+void Guarded::report_unused(reports::Report& report) const {
+  for (const Assumption& one : assumptions_)
+    if (!one.used)
+      report.coverage.not_checked.push_back("the assumption " + one.text + " (" + one.origin +
+                                            ") rules nothing out: no finding depends on it");
+}
+
+void fold_by_test(reports::Report& report) {
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_test;
+  std::set<std::string> causes;
+  for (const reports::Violation& v : report.violations)
+    if (v.symptom_of) causes.insert(*v.symptom_of);
+  for (size_t i = 0; i < report.violations.size(); ++i) {
+    const reports::Violation& v = report.violations[i];
+    const auto test = v.details.find("only_if");
+    if (test == v.details.end() || v.severity != reports::Severity::warning || v.suppressed || v.symptom_of ||
+        causes.contains(v.id))
+      continue;
+    std::string where;
+    for (const auto& step : v.flow)
+      if (step.message.starts_with("only if ")) where += step.file + ":" + std::to_string(step.line) + " ";
+    by_test[{where, test->second}].push_back(i);
+  }
+  std::vector<bool> folded(report.violations.size());
+  for (const auto& [test, group] : by_test) {
+    if (group.size() < 2) continue;
+    reports::Violation& first = report.violations[group.front()];
+    std::string others;
+    for (size_t k = 1; k < group.size(); ++k) {
+      const reports::Violation& v = report.violations[group[k]];
+      folded[group[k]] = true;
+      others += (others.empty() ? "" : ", ") + v.rule + " " + v.location.file + ":" +
+                std::to_string(v.location.line);
+    }
+    first.message += "; " + std::to_string(group.size() - 1) + " more behind the same test";
+    first.details["also"] = others;
+  }
+  std::vector<reports::Violation> kept;
+  for (size_t i = 0; i < report.violations.size(); ++i)
+    if (!folded[i]) kept.push_back(std::move(report.violations[i]));
+  report.violations = std::move(kept);
+}
+
+}  // namespace capgate::lint
