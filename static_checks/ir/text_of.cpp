@@ -37,6 +37,8 @@ std::string text_of(const Program& program, const Node* n) {
         return (object.empty() ? "" : object + ".") + n->function->spelled + "()";
       }
       return n->function ? n->function->spelled + "()" : "";
+    case Op::other:  // a name that the pattern of a template leaves open
+      return program.text(n->name);
     default:
       return "";
   }
