@@ -16,6 +16,9 @@
 
 #include <stdint.h>
 
+#include "detector/trace/graph_records.h"
+#include "detector/trace/record_header.h"
+
 namespace capgate::trace {
 
 inline constexpr char kMagic[8] = {'C', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
@@ -54,48 +57,6 @@ struct ChunkHeader {
   uint32_t reserved;
 };
 
-enum class RecordType : uint16_t {
-  none = 0,
-  meta = 1,    // MetaRecord: a fact about the process
-  string = 2,  // StringRecord: an interned string
-  stack = 3,   // StackRecord: raw native return addresses
-  // StringRecord layout: text as _Py_DumpTraceback writes it, without a title: `  File "x.py", line 3 in f`
-  // lines, innermost first, characters that are not printable ASCII as \xHH, \uHHHH or \UHHHHHHHH; after 100
-  // frames `  ...`.
-  python_stack = 4,
-  module = 5,        // ModuleRecord: a mapped object
-  call = 6,          // CallRecord: one CUDA call
-  region = 7,        // RegionRecord: NVTX or capgate.h range
-  mark = 8,          // MarkRecord: bucket, allow, eager break
-  stream = 9,        // ObjectRecord
-  context = 10,      // ObjectRecord
-  module_load = 11,  // ObjectRecord: CUDA module loaded or unloaded (resource callback)
-  graph = 12,        // ObjectRecord: graph made, destroyed, cloned
-  exec = 13,         // ObjectRecord: executable graph made or destroyed
-  node = 14,         // NodeRecord: a node made while capturing (resource callback)
-  capture = 15,      // CaptureRecord: one finished or failed capture
-  graph_node = 16,   // GraphNodeRecord: one node of a finished capture, with its parameters
-  graph_edge = 17,   // GraphEdgeRecord
-  thread = 18,       // ThreadRecord: a thread's name
-  counter = 19,      // CounterRecord: calls outside everything judged, written at exit and now and then
-  end = 20,          // EndRecord: the program reached exit
-  pointer = 21,      // PointerRecord: registration or mapping state that no call record tells
-  exception = 22,    // ExceptionRecord: an exception while the thread had a capture open, or an uncaught one
-  notice = 23,       // NoticeRecord: what a framework reports of its own about captures
-  graph_contents = 24,  // GraphContentsRecord: its nodes, edges and links follow
-  graph_link = 25,      // GraphLinkRecord: a node that holds another graph
-  node_clone = 26,      // NodeCloneRecord: a node made as the copy of another
-  exec_node = 27,       // GraphNodeRecord with the executable in place of the graph: new parameters of a node
-  pool_block = 28,      // PoolBlockRecord: memory that a framework's own allocator hands out
-};
-
-struct RecordHeader {
-  uint32_t bytes;  // whole record, header included, multiple of 8; stored last
-  uint16_t type;   // RecordType
-  uint16_t flags;
-  uint64_t seq;
-};
-
 // flags of a MetaRecord's key: "argv0", "cmdline" (NUL-separated), "exe", "cwd", "host", "cupti.state"
 // (attached | held-by:NAME | unavailable), "cupti.path", "cupti.version", "driver", "runtime", "gpu.N"
 // (name|sm|uuid), "python", "python.exceptions" (why exceptions of Python cannot be read, else empty),
@@ -103,9 +64,10 @@ struct RecordHeader {
 // are missing, else empty), "python.walk" (there when reading the frames went wrong), "torch", "nvtx" (how
 // ranges are seen), "gave-up", "rank", "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback
 // arrived after subscribing; absent when none did), "cupti.error" (why unavailable), "driver.release" (the
-// kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject), "torch.blocks" (followed | lost: WHY; absent: no block was seen). A key
-// may come twice: the later one holds. Strings, stacks and Python stacks may stand after the first record
-// that names them, by seq: load them all first.
+// kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject),
+// "torch.blocks" (followed | lost: WHY; absent: no block was seen). A key may come twice: the later one
+// holds. Strings, stacks and Python stacks may stand after the first record that names them, by seq: load
+// them all first.
 struct MetaRecord {
   RecordHeader h;
   uint32_t key_bytes;
@@ -260,78 +222,6 @@ struct ObjectRecord {
   uint64_t call_seq;  // the call that it happened in, 0 none
 };
 
-struct NodeRecord {
-  RecordHeader h;
-  uint64_t graph, node;
-  uint64_t call_seq;
-  uint32_t kind;  // CUgraphNodeType
-  uint32_t reserved;
-};
-
-struct CaptureRecord {  // written at the end of a capture, before its nodes
-  RecordHeader h;
-  uint64_t begin_seq, end_seq;  // of the begin and end calls
-  uint64_t capture_id;
-  uint64_t stream;
-  uint64_t graph;         // 0 when it failed
-  uint64_t nodes, edges;  // real counts, even when the records below were cut
-  uint32_t truncated;     // parameters left out for want of room or because another capture was open
-  int32_t result;
-};
-
-// Bits of GraphNodeRecord::param_layout.
-enum ParamLayout : uint32_t {
-  kParamsPlaced = 1,     // param_count × {uint32 offset, uint32 size} stand before the bytes
-  kDeviceUpdatable = 2,  // the device may change the node: what a launch runs is not known
-};
-
-struct GraphNodeRecord {
-  RecordHeader h;
-  uint64_t graph, node;
-  uint32_t kind;  // CUgraphNodeType
-  uint32_t name;  // string id: kernel name
-  uint64_t func;  // kernel: handle of its function
-  uint32_t grid[3], block[3], shared_bytes, param_bytes;
-  uint64_t dst, src, bytes;  // copies, memsets
-  uint64_t context;
-  int32_t device;
-  uint8_t dst_memory, src_memory, dst_place, src_place;
-  uint32_t param_count;
-  uint32_t param_layout;  // ParamLayout; bytes without places come from a launch that gave them as one block
-  // layout, uint8_t params[param_bytes], padding
-};
-
-struct GraphEdgeRecord {
-  RecordHeader h;
-  uint64_t graph, from, to;
-};
-
-// What a graph holds when an executable is made of it or updated from it. Its GraphNodeRecords, edges and
-// links follow with the same graph; those of a CaptureRecord do too. The last ones before the call hold where
-// the call wrote none: nothing had changed.
-struct GraphContentsRecord {
-  RecordHeader h;
-  uint64_t graph;
-  uint64_t call_seq;
-  uint64_t nodes, edges;  // real counts
-  uint32_t truncated;     // nodes left out, or written without parameters
-  uint32_t reserved;
-};
-
-struct GraphLinkRecord {
-  RecordHeader h;
-  uint64_t graph, node;
-  uint64_t child;  // the graph that the node runs
-  uint32_t kind;   // CUgraphNodeType: a child graph or a conditional node
-  uint32_t index;  // of a conditional node's bodies
-};
-
-struct NodeCloneRecord {
-  RecordHeader h;
-  uint64_t graph, node, original;
-  uint64_t call_seq;
-};
-
 struct ThreadRecord {
   RecordHeader h;
   uint32_t tid;
@@ -396,8 +286,8 @@ struct NoticeRecord {
 enum class Allocator : uint16_t { torch = 1 };
 enum class BlockOp : uint16_t { born = 1, died = 2 };
 
-// A block inside memory that CUDA gave to a framework's allocator. Written for blocks that live while a capture
-// is open, as late as that; from then on for whatever dies or is born at their first byte.
+// A block inside memory that CUDA gave to a framework's allocator. Written for blocks that live while a
+// capture is open, as late as that; from then on for whatever dies or is born at their first byte.
 struct PoolBlockRecord {
   RecordHeader h;
   uint64_t start, bytes;
