@@ -28,6 +28,7 @@ bool Interpreter::end_matters(Record& record, int depth) {
       return true;
   }
   const auto matters = [&](Record* part) { return part && part != &record && end_matters(*part, depth + 1); };
+  if (record.name == "std::unique_ptr" && !record.contents.empty()) return true;  // its deleter
   if (matters(record.held) || std::any_of(record.contents.begin(), record.contents.end(), matters))
     return true;
   if (!record.user) return false;
@@ -65,6 +66,17 @@ void Interpreter::destroy(Record& record, PathId object, const Node* at, int dep
   if (depth > 4) return;
   lowering_.complete(record);
   if (record.held) destroy_held(record, object, at, depth);
+  if (record.name == "std::unique_ptr" && s().flow.region)  // what its deleter, a class of the user's, does
+    for (const Record* deleter : record.contents)
+      for (Function* f : program_.user_functions) {
+        if (f->record != deleter || f->spelled != "operator()" || s().dead) continue;
+        const State before = s();
+        apply_unknown(*f, at);
+        if (s().dead)
+          s() = before;
+        else
+          join(s(), before, paths_, target_sets_, before.flow);
+      }
   for (Record* content : record.contents)
     if (end_matters(*content))
       destroy_perhaps(*content, paths_.extend(object, Step::element, kAny), at, depth + 1);

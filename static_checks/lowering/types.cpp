@@ -95,10 +95,11 @@ void Lowering::Impl::complete(Record& record) {
     find_contents(record, definition);
 }
 
-// The user's classes whose objects die with a container of the standard library.
+// The user's classes whose objects die with a container of the standard library; of a unique_ptr its deleter.
 void Lowering::Impl::find_contents(Record& record, const clang::RecordDecl* definition) {
   const auto* made = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(definition);
-  const bool owns = made && record.name.starts_with("std::") && !record.held &&
+  const bool owns = made && record.name.starts_with("std::") &&
+                    (!record.held || record.name == "std::unique_ptr") &&
                     !record.name.ends_with("function") && !record.name.ends_with("allocator") &&
                     record.name.find("iterator") == std::string::npos;
   if (!owns) return;
@@ -106,7 +107,8 @@ void Lowering::Impl::find_contents(Record& record, const clang::RecordDecl* defi
     if (argument.getKind() != clang::TemplateArgument::Type || !argument.getAsType()->isRecordType())
       continue;
     Record* content = type_of(argument.getAsType())->record;
-    if (content && content != &record && content->user) record.contents.push_back(content);
+    if (content && content != &record && content != record.held && content->user)
+      record.contents.push_back(content);
   }
 }
 

@@ -66,9 +66,17 @@ Node* Lowering::Impl::create(const clang::CXXNewExpr* e) {
   const std::optional<const clang::Expr*> size = e->getArraySize();
   n->kids = {optional_expr(e->getInitializer()), size ? optional_expr(*size) : nullptr};
   if (n->type && n->type->inner && n->type->inner->record) n->record = n->type->inner->record;
-  if (e->getNumPlacementArgs() == 0) return n;
+  const clang::FunctionDecl* allocates = e->getOperatorNew();
+  const bool is_users = allocates && tree_.is_user(allocates);
+  if (e->getNumPlacementArgs() == 0 && !is_users) return n;
   Node* placed = make(Op::comma, e);
   Node* arguments = make(Op::other, e);
+  if (is_users) {
+    Node* allocation = make(Op::call, e);
+    allocation->function = function_of(allocates);
+    called(allocation->function);
+    arguments->kids.push_back(allocation);
+  }
   for (unsigned i = 0; i < e->getNumPlacementArgs(); ++i)
     arguments->kids.push_back(expr(e->getPlacementArg(i)));
   placed->kids = {arguments, n};

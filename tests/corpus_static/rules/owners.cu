@@ -1,6 +1,5 @@
-// Whose memory a captured kernel is given: a pool's that is handed back, a library's owner, a class's member.
+// Whose memory a captured kernel is given: a pool's that is handed back, a class's member.
 #include <cuda_runtime.h>
-#include <thrust/device_vector.h>
 
 #include <vector>
 
@@ -36,11 +35,6 @@ static void pooled(Pool& pool, cudaStream_t s) {
   Scratch scratch(pool);
   kernel<<<1, 1, 0, s>>>(scratch.data());  // EXPECT: local-scratch:warning
 }
-static void by_thrust(cudaStream_t s) {
-  thrust::device_vector<float> v;
-  kernel<<<1, 1, 0, s>>>(thrust::raw_pointer_cast(v.data()));  // EXPECT: local-scratch
-}
-
 // The constructor says what the member points to, whoever makes the object.
 class Sampler {
  public:
@@ -65,6 +59,5 @@ void captured(Pool& pool, cudaStream_t s) {
   cudaGraph_t graph;
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   pooled(pool, s);
-  by_thrust(s);
   cudaStreamEndCapture(s, &graph);
 }
