@@ -13,6 +13,7 @@
 #include "detector/preload/python/python_exceptions.h"
 #include "detector/preload/python/python_layout.h"
 #include "detector/preload/python/python_lines.h"
+#include "detector/preload/python/python_values.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/strings.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "detector/preload/python/python_layout.h"
+#include "detector/preload/python/python_values.h"
 #include "detector/preload/system/safe_read.h"
 
 namespace capgate::preload {
@@ -23,85 +24,42 @@ constexpr Layout kPython312 = {104, 0, 8, 40, 24, 72};
 constexpr Layout kPython313 = {120, 0, 8, 40, 24, 72};
 
 // The same in every version.
-constexpr size_t kType = 8, kArgs = 24;
-constexpr size_t kTypeName = 24, kTypeFlags = 168;
-constexpr uint64_t kIsString = uint64_t{1} << 28, kIsException = uint64_t{1} << 30;
-constexpr size_t kTupleSize = 16, kTupleItems = 24;
+constexpr size_t kArgs = 24;
+constexpr size_t kTypeName = 24;
+constexpr uint64_t kIsException = uint64_t{1} << 30;
 constexpr size_t kNext = 16, kFrame = 24, kInstruction = 32, kLine = 36;  // of a traceback's entry
 
-constexpr int kMostHandled = 64;      // entries of exceptions in handling
-constexpr int kMostEntries = 2000;    // of a traceback: recursion ends at a thousand
-constexpr int kNearFrames = 12;       // an __exit__ that ends a capture is not far out
-constexpr uint64_t kMostText = 4096;  // characters of a message
+constexpr int kMostHandled = 64;    // entries of exceptions in handling
+constexpr int kMostEntries = 2000;  // of a traceback: recursion ends at a thousand
+constexpr int kNearFrames = 12;     // an __exit__ that ends a capture is not far out
 
 bool g_known = false;
 Layout g_layout;
-uint64_t g_traceback_type = 0, g_frame_type = 0, g_tuple_type = 0, g_code_type = 0;
+uint64_t g_traceback_type = 0, g_frame_type = 0, g_code_type = 0;
 
-bool load(uint64_t object, size_t offset, uint64_t* out) {
-  return object != 0 && read_memory(object + offset, out);
-}
-
-bool has_type(uint64_t object, uint64_t type) {
-  uint64_t found = 0;
-  return load(object, kType, &found) && found == type;
-}
-
-bool has_flag(uint64_t object, uint64_t flag) {
-  uint64_t type = 0, flags = 0;
-  return load(object, kType, &type) && load(type, kTypeFlags, &flags) && (flags & flag) != 0;
-}
-
-void put_utf8(PythonText& out, uint32_t c) {
-  if (c == 0) return;
-  if (c < 0x80) {
-    out.put(char(c));
-    return;
-  }
-  char bytes[4];
-  size_t n = 0;
-  if (c < 0x800) {
-    bytes[n++] = char(0xc0 | c >> 6);
-  } else if (c < 0x10000) {
-    if (c >= 0xd800 && c < 0xe000) c = 0xfffd;  // half a surrogate pair is no character
-    bytes[n++] = char(0xe0 | c >> 12);
-    bytes[n++] = char(0x80 | (c >> 6 & 0x3f));
-  } else {
-    bytes[n++] = char(0xf0 | (c >> 18 & 7));
-    bytes[n++] = char(0x80 | (c >> 12 & 0x3f));
-    bytes[n++] = char(0x80 | (c >> 6 & 0x3f));
-  }
-  bytes[n++] = char(0x80 | (c & 0x3f));
-  if (out.used + n > out.size) {
-    out.size = out.used;  // cut between characters, not inside one
-    return;
-  }
-  for (size_t i = 0; i < n; ++i) out.put(bytes[i]);
-}
-
-// The message: the first string that the exception was made with.
+// The message: the first string that the exception was made with. Without one, its only argument: a KeyError
+// is made with the key.
 size_t read_message(uint64_t exception, char* out, size_t size) {
   uint64_t args = 0, count = 0;
-  if (!load(exception, kArgs, &args) || !has_type(args, g_tuple_type) || !load(args, kTupleSize, &count))
-    return 0;
+  if (!python_field(exception, kArgs, &args) || !is_python_tuple(args, &count)) return 0;
   for (uint64_t i = 0; i < count && i < 4; ++i)
-    if (const uint64_t text = python_tuple_item(args, i); has_flag(text, kIsString))
+    if (const uint64_t text = python_tuple_item(args, i); is_python_string(text))
       return read_python_string(text, out, size);
-  return 0;
+  return count == 1 ? read_python_value(python_tuple_item(args, 0), out, size) : 0;
 }
 
 bool read_type(uint64_t exception, char* out, size_t size) {
   uint64_t type = 0, name = 0;
-  return has_flag(exception, kIsException) && load(exception, kType, &type) && load(type, kTypeName, &name) &&
-         read_text(name, out, size) > 0;
+  return has_python_flag(exception, kIsException) && python_field(exception, kPythonType, &type) &&
+         python_field(type, kTypeName, &name) && read_text(name, out, size) > 0;
 }
 
 // What holds a frame object's code and locals.
 uint64_t inner_frame(uint64_t frame) {
-  if (!has_type(frame, g_frame_type)) return 0;
+  if (!has_python_type(frame, g_frame_type)) return 0;
   if (g_layout.frame == 0) return frame;
   uint64_t inner = 0;
-  return load(frame, g_layout.frame, &inner) ? inner : 0;
+  return python_field(frame, g_layout.frame, &inner) ? inner : 0;
 }
 
 struct Entry {
@@ -110,7 +68,7 @@ struct Entry {
 };
 
 bool read_entry(uint64_t traceback, Entry* out, uint64_t* next) {
-  if (!has_type(traceback, g_traceback_type)) return false;
+  if (!has_python_type(traceback, g_traceback_type)) return false;
   struct {
     uint64_t next, frame;
     int32_t instruction, line;
@@ -121,8 +79,8 @@ bool read_entry(uint64_t traceback, Entry* out, uint64_t* next) {
   if (!read_memory(traceback + kNext, &fields)) return false;
   *next = fields.next;
   out->frame = inner_frame(fields.frame);
-  if (out->frame == 0 || !load(out->frame, g_python_layout.code, &out->code) ||
-      !has_type(out->code, g_code_type))
+  if (out->frame == 0 || !python_field(out->frame, g_python_layout.code, &out->code) ||
+      !has_python_type(out->code, g_code_type))
     return false;
   out->line = fields.line > 0 ? fields.line
                               : python_line_of_code(reinterpret_cast<void*>(out->code), fields.instruction);
@@ -198,30 +156,30 @@ bool know_python_exceptions(const char* version, void* (*symbol)(void* context, 
     return false;
   }
   const auto type = [&](const char* name) { return reinterpret_cast<uint64_t>(symbol(context, name)); };
+  const bool values = know_python_values(version, symbol, context);
   g_traceback_type = type("PyTraceBack_Type");
   g_frame_type = type("PyFrame_Type");
-  g_tuple_type = type("PyTuple_Type");
   g_code_type = type("PyCode_Type");
-  g_known = g_traceback_type != 0 && g_frame_type != 0 && g_tuple_type != 0 && g_code_type != 0;
+  g_known = g_traceback_type != 0 && g_frame_type != 0 && values && g_code_type != 0;
   return g_known;
 }
 
 void handled_python_exceptions(const void* thread_state, uint64_t* out, int most) {
   if (!g_known || thread_state == nullptr) return;
   uint64_t entry = 0, value = 0;
-  if (!load(reinterpret_cast<uint64_t>(thread_state), g_layout.handled, &entry)) return;
+  if (!python_field(reinterpret_cast<uint64_t>(thread_state), g_layout.handled, &entry)) return;
   // A generator that handles nothing has an entry of its own, which is empty.
   for (int i = 0, found = 0; entry != 0 && i < kMostHandled && found < most; ++i) {
-    if (!load(entry, g_layout.value, &value)) return;
-    if (has_flag(value, kIsException)) out[found++] = value;
-    if (!load(entry, g_layout.outer, &entry)) return;
+    if (!python_field(entry, g_layout.value, &value)) return;
+    if (has_python_flag(value, kIsException)) out[found++] = value;
+    if (!python_field(entry, g_layout.outer, &entry)) return;
   }
 }
 
 bool read_python_exception(void* thread_state, uint64_t exception, PythonException* out) {
   uint64_t traceback = 0;
   if (!g_known || !read_type(exception, out->type, sizeof(out->type)) ||
-      !load(exception, g_layout.traceback, &traceback))
+      !python_field(exception, g_layout.traceback, &traceback))
     return false;
   out->text_bytes = read_message(exception, out->text, sizeof(out->text));
   PythonText stack{out->stack, sizeof(out->stack)};
@@ -231,43 +189,12 @@ bool read_python_exception(void* thread_state, uint64_t exception, PythonExcepti
   return true;
 }
 
-uint64_t python_tuple_item(uint64_t tuple, size_t index) {
-  uint64_t size = 0, item = 0;
-  if (!has_type(tuple, g_tuple_type) || !load(tuple, kTupleSize, &size) || index >= size) return 0;
-  return load(tuple, kTupleItems + index * sizeof(uint64_t), &item) ? item : 0;
-}
-
 uint64_t python_local(const void* frame, size_t index) {
   uint64_t value = 0;
-  return g_known &&
-                 load(reinterpret_cast<uint64_t>(frame), g_layout.locals + index * sizeof(uint64_t), &value)
+  return g_known && python_field(reinterpret_cast<uint64_t>(frame),
+                                 g_layout.locals + index * sizeof(uint64_t), &value)
              ? value
              : 0;
-}
-
-size_t read_python_string(uint64_t text, char* out, size_t size) {
-  uint64_t state = 0, length = 0;
-  if (!load(text, g_python_layout.text_state, &state) || !load(text, g_python_layout.text_length, &length))
-    return 0;
-  const uint32_t width = uint32_t(state) >> 2 & 7, compact = uint32_t(state) >> 5 & 1,
-                 ascii = uint32_t(state) >> 6 & 1;
-  if (compact == 0 || (width != 1 && width != 2 && width != 4)) return 0;
-  if (length > kMostText) length = kMostText;
-  uint64_t at = text + (ascii != 0 ? g_python_layout.text_ascii : g_python_layout.text_compact);
-  PythonText written{out, size};
-  while (length > 0) {
-    char piece[256];
-    const uint64_t n = length < sizeof(piece) / width ? length : sizeof(piece) / width;
-    if (!read_memory(at, piece, n * width)) return 0;
-    for (uint64_t i = 0; i < n; ++i) {
-      uint32_t c = 0;
-      memcpy(&c, piece + i * width, width);
-      put_utf8(written, c);
-    }
-    at += n * width;
-    length -= n;
-  }
-  return written.used;
 }
 
 }  // namespace capgate::preload

@@ -28,13 +28,7 @@ struct PythonException {
 // False: it is not what it should be, and nothing of it is told.
 bool read_python_exception(void* thread_state, uint64_t exception, PythonException* out);
 
-// Item `index` of a tuple; 0 where there is none.
-uint64_t python_tuple_item(uint64_t tuple, size_t index);
-
 // The fast local `index` of a frame (python_layout), its first argument 0; 0 where it cannot be read.
 uint64_t python_local(const void* frame, size_t index);
-
-// A string's characters as UTF-8, cut to `size`; bytes written.
-size_t read_python_string(uint64_t text, char* out, size_t size);
 
 }  // namespace capgate::preload

@@ -205,6 +205,46 @@ TEST(PythonExceptions, TheOneThatEndsTheProgramIsInTheTrace) {
       std::string(kStack) + "  File \"<string>\", line 15 in <module>\n");
 }
 
+// A KeyError is made with the key, whatever that is.
+TEST(PythonExceptions, AKeyThatIsNoTextIsToldAsPythonWritesIt) {
+  const std::pair<const char*, const char*> keys[] = {
+      {"0", "0"},
+      {"7", "7"},
+      {"-12", "-12"},
+      {"1 << 30", "1073741824"},
+      {"-(1 << 62) - 5", "-4611686018427387909"},
+      {"(1 << 64) - 1", "18446744073709551615"},
+      {"1 << 64", ""},
+      {"True", "True"},
+      {"(3, 'experts')", "(3, 'experts')"},
+      {"('k',)", "('k',)"},
+      {"()", "()"},
+      {"(1, 2.5, -1, False)", "(1, ..., -1, False)"},
+      {"tuple(range(20))", "(0, 1, 2, 3, 4, 5, 6, 7, ...)"},
+      {"2.5", ""},
+      {"frozenset()", ""},
+  };
+  std::string scenario = "keys = [";
+  Lines expected;
+  for (const auto& [key, told] : keys) {
+    scenario += std::string(key) + ", ";
+    expected.push_back(std::string("leaves python KeyError: ") + told);
+  }
+  scenario +=
+      "]\n"
+      "for key in keys:\n"
+      "    try:\n"
+      "        with graph(): {}[key]\n"
+      "    except KeyError: pass\n";
+  for (const std::string& python : interpreters()) {
+    SCOPED_TRACE(python);
+    const Audited run = run_audited("", {.command = {python, "-c", script(scenario)}});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    if (!run.fact("python.exceptions").empty()) continue;
+    EXPECT_EQ(told(run.only()), expected);
+  }
+}
+
 TEST(PythonExceptions, AGeneratorBasedContextIsAWithBlockToo) {
   const std::string scenario =
       "import contextlib\n"
