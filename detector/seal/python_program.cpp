@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
+#include "detector/seal/git_index.h"
 #include "detector/trace/python_script.h"
 
 namespace capgate::seal {
@@ -50,6 +53,26 @@ std::string commit_in(const fs::path& git) {
   return {};
 }
 
+// The folder with HEAD and index of a work tree whose top is `at`.
+std::optional<fs::path> git_folder(const fs::path& at) {
+  std::error_code ignored;
+  const fs::path git = at / ".git";
+  if (fs::is_directory(git, ignored)) return git;
+  if (!fs::is_regular_file(git, ignored)) return std::nullopt;
+  // Of a worktree or submodule.
+  constexpr std::string_view kFolder = "gitdir: ";
+  const std::string line = first_line(git);
+  return line.starts_with(kFolder) ? at / line.substr(kFolder.size()) : git;
+}
+
+// What `python3 SCRIPT` may have started, or `python3 -m SCRIPT` in its working folder.
+std::vector<fs::path> files_of(const fs::path& cwd, const std::string& script) {
+  if (script.empty()) return {};
+  std::string module = script;
+  std::replace(module.begin(), module.end(), '.', '/');
+  return {cwd / script, cwd / script / "__main__.py", cwd / (module + ".py"), cwd / module / "__main__.py"};
+}
+
 // "/venv/lib/python3.12/site-packages" of a path inside it; empty for others.
 std::string packages_of(std::string_view path) {
   for (const std::string_view name : {"/site-packages/", "/dist-packages/"})
@@ -80,10 +103,9 @@ std::map<std::string, std::string> python_program_facts(const trace::ProcessTrac
   const auto keep = [&](const char* key, const std::string& value) {
     if (!value.empty()) facts.emplace(key, value);
   };
-  const fs::path script = trace::python_script(process);
-  // A module of -m has no path here; the folder it is started in says as much.
   const fs::path cwd = std::string(process.fact("cwd"));
-  keep("commit", git_commit(((script.has_parent_path() ? cwd / script.parent_path() : cwd)).string()));
+  for (const fs::path& file : files_of(cwd, trace::python_script(process)))
+    keep("commit", git_commit(file.string()));
 
   for (const auto& module : process.modules)
     if (module.path.find("/torch/lib/libtorch") != std::string::npos)
@@ -99,15 +121,16 @@ std::map<std::string, std::string> python_program_facts(const trace::ProcessTrac
   return facts;
 }
 
-std::string git_commit(const std::string& folder) {
+std::string git_commit(const std::string& file) {
   std::error_code ignored;  // also set for what is merely not there
-  for (fs::path at = fs::absolute(folder, ignored); !at.empty(); at = at.parent_path()) {
-    const fs::path git = at / ".git";
-    if (fs::is_directory(git, ignored)) return commit_in(git);
-    if (fs::is_regular_file(git, ignored)) {  // of a worktree or submodule
-      const std::string line = first_line(git);
-      constexpr std::string_view kFolder = "gitdir: ";
-      return line.starts_with(kFolder) ? commit_in(at / line.substr(kFolder.size())) : std::string();
+  const fs::path named = fs::absolute(file, ignored);
+  // git asks for the real folder; of the file itself a link is tracked as one.
+  const fs::path folder = fs::canonical(named.parent_path(), ignored);
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    if (const auto git = git_folder(at)) {
+      const std::string commit = commit_in(*git);
+      const std::string path = (folder / named.filename()).lexically_relative(at).generic_string();
+      return is_tracked(*git, path, commit.size() / 2) ? commit : std::string();
     }
     if (at == at.root_path()) break;
   }

@@ -9,11 +9,11 @@
 namespace capgate::seal {
 
 // Facts about a process that ran Python, read from the files beside it: "commit" (of the repository that
-// holds the script), "torch" and "transformers" (their versions, when the process used them). What cannot be
+// tracks the script), "torch" and "transformers" (their versions, when the process used them). What cannot be
 // read is left out.
 std::map<std::string, std::string> python_program_facts(const trace::ProcessTrace& process);
 
-// The commit that is checked out in the repository which holds `folder`; empty when there is none.
-std::string git_commit(const std::string& folder);
+// The commit that is checked out in the repository which tracks `file`; empty when there is none.
+std::string git_commit(const std::string& file);
 
 }  // namespace capgate::seal
