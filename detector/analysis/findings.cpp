@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "detector/analysis/judge.h"
 
@@ -15,6 +16,29 @@ namespace {
 void say_size(std::string& text, const std::string& size) {
   if (const size_t at = text.find(kSizeMark); at != std::string::npos)
     text.replace(at, kSizeMark.size(), size);
+}
+
+void name_all(std::optional<std::string>& named, const std::set<std::string>& all) {
+  if (named && all.size() > 1) *named += " and " + std::to_string(all.size() - 1) + " more";
+}
+
+// What a view reads of the violation's capture, stream, thread and device is then true of all occurrences.
+void name_all(const Findings::Entry& entry, reports::Violation& violation) {
+  name_all(violation.stream, entry.streams);
+  name_all(violation.thread, entry.threads);
+  if (entry.devices.size() > 1) violation.device.reset();
+  if (!violation.capture) return;
+  auto& details = violation.details;
+  if (entry.in_captures != violation.count) details["times captured"] = std::to_string(entry.in_captures);
+  if (entry.captures.size() < 2) return;
+  uint64_t launches = 0;
+  for (const auto& [capture, of_it] : entry.captures) launches += of_it;
+  details["captures"] = std::to_string(entry.captures.size());
+  details["launches"] = std::to_string(launches);
+  constexpr std::string_view kKilled = "killed ";
+  if (const auto one = details.find("consequence"); one != details.end() && entry.killed.size() > 1)
+    one->second = std::string(kKilled) + std::to_string(entry.killed.size()) + " captures, such as " +
+                  one->second.substr(kKilled.size());
 }
 
 }  // namespace
@@ -47,6 +71,7 @@ std::vector<reports::Violation> Findings::take() {
     violation.per_step = share.per_step();
     // Sums of microseconds keep no more digits than the clock has.
     if (violation.blocked_us) violation.blocked_us = std::round(*violation.blocked_us * 1000) / 1000;
+    name_all(*entry, violation);
     violation.processes.assign(entry->processes.begin(), entry->processes.end());
     if (entry->sizes) {
       const std::string size = size_text(entry->sizes->first, entry->sizes->second);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "detector/analysis/graph_nodes.h"
 
@@ -59,6 +60,19 @@ void not_compared(const std::vector<Timeline>& timelines, reports::Report& repor
   if (edits > 0)
     add(list,
         counted(edits, "change") + " of an executable's nodes that the trace does not have: not compared");
+}
+
+void not_followed(const std::vector<Timeline>& timelines, reports::Report& report) {
+  constexpr std::string_view kFact = "torch.blocks", kFollowed = "followed";
+  for (const auto& timeline : timelines) {
+    const auto& trace = *timeline.trace;
+    const std::string_view said = trace.fact(kFact);
+    const bool has_torch = report.environment.torch && !trace.fact("python").empty();
+    if (!has_torch || timeline.launches.empty() || said == kFollowed) continue;
+    add(report.coverage.not_checked,
+        "memory that PyTorch's allocator takes back while a graph refers to it: " +
+            (said.empty() ? "the trace has no blocks of it" : "its blocks are " + std::string(said)));
+  }
 }
 
 }  // namespace capgate::analysis

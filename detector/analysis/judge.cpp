@@ -116,6 +116,12 @@ std::string Judge::stream_name(size_t i) const {
   return label == timeline_.stream_labels.end() ? "a stream" : label->second;
 }
 
+std::string Judge::stream_text(size_t i) const {
+  const uint32_t flags = call(i).r.flags;
+  if (flags & trace::kLegacyStream) return "legacy default stream";
+  return flags & trace::kHasStreamArg ? stream_name(i) : "";
+}
+
 std::string Judge::thread_name(uint32_t tid) const {
   const auto name = timeline_.thread_names.find(tid);
   if (tid == process_.trace.pid) return "main";
@@ -214,6 +220,19 @@ void Judge::report(const Finding& finding) {
   }
   if (blocked > 0) v.blocked_us = v.blocked_us.value_or(0) + blocked;
 
+  const bool kills = finding.severity == Severity::error && finding.message.starts_with("killed ");
+  if (finding.capture != kNone) {
+    const std::pair<int64_t, int32_t> id{process_.trace.pid, finding.capture};
+    entry.captures[id] = timeline_.captures[static_cast<size_t>(finding.capture)].launches;
+    if (kills) entry.killed.insert(id);
+    ++entry.in_captures;
+  }
+  const std::string thread = thread_name(call(finding.call).tid), stream = stream_text(finding.call);
+  entry.threads.insert(thread);
+  if (!stream.empty()) entry.streams.insert(stream);
+  const int device = record.stream_device != trace::kNoDevice ? record.stream_device : record.device;
+  if (device != trace::kNoDevice) entry.devices.insert(device);
+
   // The gravest occurrence speaks for all, the first one among equals; a step that is past its warm-up goes
   // before one that is not.
   const bool graver =
@@ -227,8 +246,7 @@ void Judge::report(const Finding& finding) {
     v.result = result_text(record.result);
   }
   // How the fault is headed: what became of the capture, or which marked step it is in.
-  if (finding.severity == Severity::error && finding.message.starts_with("killed "))
-    v.details["consequence"] = finding.message.substr(0, finding.message.find(": "));
+  if (kills) v.details["consequence"] = finding.message.substr(0, finding.message.find(": "));
   if (finding.capture == kNone)
     if (const auto* marked = region(finding.call)) v.details["region"] = marked->name;
   if (finding.capture != kNone) {
@@ -236,10 +254,8 @@ void Judge::report(const Finding& finding) {
     v.capture = capture_id(capture);
     if (!capture.bucket.empty()) v.details["bucket"] = capture.bucket;
   }
-  if (record.flags & (trace::kHasStreamArg | trace::kLegacyStream))
-    v.stream = (record.flags & trace::kLegacyStream) ? "legacy default stream" : stream_name(finding.call);
-  v.thread = thread_name(call(finding.call).tid);
-  const int device = record.stream_device != trace::kNoDevice ? record.stream_device : record.device;
+  if (!stream.empty()) v.stream = stream;
+  v.thread = thread;
   if (device != trace::kNoDevice) v.device = device;
 }
 

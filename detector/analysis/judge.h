@@ -58,7 +58,13 @@ class Findings {
     StepShare in_regions;                                // of marked steps
     std::map<int64_t, StepShare> in_replays;  // by process: of the graph whose steps hold most of it
     std::map<const Entry*, uint64_t> causes;  // what it follows from, how often
-    uint64_t unallowed = 0;                   // outside every allow scope
+    // What the occurrences were in and on: the violation names those of the gravest alone.
+    std::map<std::pair<int64_t, int32_t>, uint64_t> captures;  // process and capture: launches of its graph
+    std::set<std::pair<int64_t, int32_t>> killed;              // of them
+    uint64_t in_captures = 0;                                  // occurrences
+    std::set<std::string> streams, threads;
+    std::set<int> devices;
+    uint64_t unallowed = 0;  // outside every allow scope
     std::string allow_reason;
   };
 
@@ -140,6 +146,7 @@ class Judge {
  private:
   void pair_copies_with_waits();
   void describe(reports::Violation& v, const Finding& finding, const Place& at);
+  std::string stream_text(size_t i) const;  // empty: the call was given none
   void count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us);
 
   const seal::SealedTrace& trace_;

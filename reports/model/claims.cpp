@@ -87,16 +87,24 @@ struct Gap {
 };
 
 // In the order in which they matter to somebody who is about to rely on a pass.
-constexpr std::array<Gap, 11> kGaps{{
+constexpr std::array<Gap, 15> kGaps{{
     {"a run: nothing was captured, launched or measured", [](const Report& r) { return !ran(r); }},
     {"a graph: none was captured, launched or compared",
-     [](const Report& r) { return ran(r) && !has_graph(r); }},
+     [](const Report& r) { return ran(r) && !has_graph(r) && r.coverage.replays == 0; }},
+    {"a graph with work in it: none was captured or compared",
+     [](const Report& r) { return !has_graph(r) && r.coverage.replays > 0 && !launched_unseen_graphs(r); }},
+    {"the graphs that were launched: what they hold was not seen", launched_unseen_graphs},
     {"the rest of a step, after the call that killed its capture",
      [](const Report& r) { return r.coverage.captures_failed > 0 && r.coverage.kind.empty(); }},
     {"replays: their results were compared with no eager step", [](const Report& r) { return has_graph(r); }},
     {"arguments, launch sizes and branches that should change from replay to replay", has_graph},
     {"work that the eager step does and the captured step does not", has_graph},
-    {"memory: whether what a graph refers to lives as long as the graph", ran},
+    {"order: whether each launch comes after the writes of its inputs on other streams", has_graph},
+    {"memory: whether what a graph refers to lives as long as the graph",
+     [](const Report& r) { return ran(r) && !has_graph(r); }},
+    {"memory: blocks that a pool of the program, CuPy or RMM takes back and keeps (what CUDA frees is "
+     "followed)",
+     has_graph},
     {"captures that go on between replays, and memory that graphs do not give back", has_graph},
     {"batch sizes, shapes and branches that the run did not take", ran},
     {"sources: capgate lint read none", [](const Report& r) { return !linted(r); }},
@@ -175,6 +183,9 @@ NotProved what_was_not_proved(const Report& report) {
     return {"anything about the rest of the step, after the call that killed its capture",
             "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
             "eagerly"};
+  if (launched_unseen_graphs(report))
+    return {"anything about the graphs that were launched: what they hold was not seen",
+            "capgate audit -- PROGRAM, from the program's start"};
   if (ran(report))
     return {"anything about a step: none was captured, and no marked one was seen twice",
             "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};

@@ -117,6 +117,26 @@ void combine(std::optional<PerStep>& into, const std::optional<PerStep>& from) {
   add_left_out(into->left_out, from->left_out);
 }
 
+uint64_t number_in(const Violation& violation, const std::string& key, uint64_t otherwise) {
+  const auto detail = violation.details.find(key);
+  return detail == violation.details.end() ? otherwise : std::strtoull(detail->second.c_str(), nullptr, 10);
+}
+
+// Of two runs or ranks: the captures of both. The launches are known where each report has several captures.
+void count_captures(Violation& into, const Violation& from) {
+  if (!into.capture || !from.capture || !has(from.evidence, "runtime")) return;
+  const auto add = [&](const std::string& key, uint64_t own, uint64_t other) {
+    into.details[key] = std::to_string(number_in(into, key, own) + number_in(from, key, other));
+  };
+  if (into.details.contains("times captured") || from.details.contains("times captured"))
+    add("times captured", into.count, from.count);
+  if (into.details.contains("launches") && from.details.contains("launches"))
+    add("launches", 0, 0);
+  else
+    into.details.erase("launches");
+  add("captures", 1, 1);
+}
+
 // A fix that the producer wrote for this place; the others are the catalogue's.
 bool has_own_fix(const Violation& violation) {
   const Situation& situation = situation_of(violation);
@@ -135,6 +155,7 @@ void combine(Violation& into, Violation from) {
   if (!has_own_fix(into) && has_own_fix(from)) into.hint = from.hint;
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
+  count_captures(into, from);
   into.count += has(from.evidence, "runtime") ? from.count : 0;
   if (from.blocked_us) into.blocked_us = into.blocked_us.value_or(0) + *from.blocked_us;
   combine(into.per_step, from.per_step);
@@ -152,6 +173,8 @@ void combine(Violation& into, Violation from) {
     if (std::none_of(into.stacks.begin(), into.stacks.end(),
                      [&](const Stack& own) { return own.role == stack.role; }))
       into.stacks.push_back(std::move(stack));
+  // What was left out of `into` on purpose does not come back.
+  from.details.erase("launches");
   into.details.merge(from.details);
 }
 

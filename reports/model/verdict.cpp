@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <set>
 
@@ -116,6 +117,32 @@ std::optional<Reason> program_error(const Run& run) {
   return std::nullopt;
 }
 
+namespace {
+
+// A capture that died ends most programs: the report names what killed it, and that is what to repair. A
+// crash is another matter.
+bool may_follow_from_a_death(const Report& report) {
+  return report.run->signal.value_or(SIGABRT) == SIGABRT && report.coverage.captures_failed > 0 &&
+         std::any_of(report.violations.begin(), report.violations.end(), [](const Violation& violation) {
+           return counts(violation, Severity::error) && killed_a_capture(violation);
+         });
+}
+
+// Adds how the program ended, once: an older report says it without the capture, and what killed that may be
+// allowed by now.
+void add_end_of_program(Report& report, const Reason& own) {
+  const Reason after{own.text + ", after a capture of it had died",
+                     "repair what killed the capture, then audit the program again"};
+  auto& reasons = report.reasons;
+  const bool follows = may_follow_from_a_death(report);
+  if (!follows) std::erase(reasons, after);
+  for (const Reason& known : reasons)
+    if (known == own || known == after) return;
+  reasons.push_back(follows ? after : own);
+}
+
+}  // namespace
+
 const Reason& no_region() {
   static const Reason kReason{
       "nothing that was linted contains a region: no source captures, marks a step, or has a range that "
@@ -131,6 +158,12 @@ bool has_graph(const Report& report) {
          std::any_of(report.captures.begin(), report.captures.end(), [](const Capture& graph) {
            return graph.mode == kBuiltMode && graph.result == "completed" && graph.replays > 0;
          });
+}
+
+bool launched_unseen_graphs(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  return coverage.replays > 0 && coverage.captures_empty == 0 && coverage.captures_failed == 0 &&
+         !has_graph(report);
 }
 
 bool is_eager_alone(const Report& report) {
@@ -178,6 +211,12 @@ std::optional<Reason> missing_proof(const Report& report) {
     }
     return Reason{"no file was parsed", "capgate lint -p BUILD, where BUILD holds compile_commands.json"};
   }
+  if (launched_unseen_graphs(report))
+    return Reason{
+        fmt::format("graphs were launched {}, and what they hold was not seen: no capture of them completed, "
+                    "and the trace does not have how they were built",
+                    coverage.replays == 1 ? "once" : fmt::format("{} times", coverage.replays)),
+        "capgate audit -- PROGRAM, from the program's start: a trace of an older capgate does not have it"};
   if (coverage.captures_failed > 0)
     return Reason{
         "a capture failed, none completed, and no marked region was seen twice",
@@ -200,7 +239,7 @@ void add_missing_reasons(Report& report) {
       report.reasons.push_back(reason);
   };
   if (report.run)
-    if (const auto reason = program_error(*report.run)) add(*reason);
+    if (const auto own = program_error(*report.run)) add_end_of_program(report, *own);
   if (report.reasons.empty())
     if (const auto reason = missing_proof(report)) add(*reason);
 }

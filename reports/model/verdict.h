@@ -33,6 +33,9 @@ inline constexpr const char* kBuiltMode = "built";
 // A graph was captured, or was built node by node and launched.
 bool has_graph(const Report& report);
 
+// Graphs were launched that has_graph() does not speak of: the run did not see what they hold.
+bool launched_unseen_graphs(const Report& report);
+
 // A marked step was seen run eagerly, and there was no graph: nothing shows that the step captures.
 bool is_eager_alone(const Report& report);
 

@@ -24,6 +24,19 @@ std::string per_step(const Violation& violation) {
 
 namespace {
 
+// Of one that several captures show, of which this is one.
+std::string cost_in_captures(const Capture& capture, const Violation& violation) {
+  const auto launches = number_in(violation, "launches");
+  const bool failed = capture.result.starts_with("failed");
+  if (failed && launches.value_or(0) == 0)
+    return "the whole step: there is no graph, so nothing was replayed";
+  if (launches == uint64_t{0}) return "none yet: the graphs were never launched";
+  const std::string wrong =
+      launches ? "wrong in all " + grouped(*launches) + " launches of " : "wrong in each launch of ";
+  return failed ? "the whole step where the capture died; " + wrong + "the other graphs"
+                : "no time: it is " + wrong + "the graphs";
+}
+
 std::string own_cost(const Report& report, const Violation& violation) {
   if (violation.per_step) {
     const PerStep& of = *violation.per_step;
@@ -36,6 +49,7 @@ std::string own_cost(const Report& report, const Violation& violation) {
       std::find(violation.evidence.begin(), violation.evidence.end(), "runtime") != violation.evidence.end();
   if (!in_run) return "not measured: no run is in this report";
   if (const Capture* capture = capture_of(report, violation)) {
+    if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
     if (capture->result.starts_with("failed"))
       return "the whole step: there is no graph, so nothing was replayed";
     if (capture->replays == 0) return "none yet: the graph was never launched";

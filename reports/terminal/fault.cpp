@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "reports/catalogue/situations.h"
@@ -56,6 +57,15 @@ std::string flow(const Violation& violation) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> number_in(const Violation& violation, const std::string& key) {
+  const auto detail = violation.details.find(key);
+  if (detail == violation.details.end()) return std::nullopt;
+  uint64_t number = 0;
+  const char* end = detail->second.data() + detail->second.size();
+  const auto read = std::from_chars(detail->second.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
 
 const Capture* capture_of(const Report& report, const Violation& violation) {
   if (!violation.capture) return nullptr;
@@ -116,7 +126,10 @@ std::string place(const Location& location) {
 std::string consequence(const Report& report, const Violation& violation) {
   if (const auto own = violation.details.find("consequence"); own != violation.details.end())
     return sentence(own->second);
-  std::string times = violation.count > 1 ? fmt::format("{} times ", grouped(violation.count)) : "";
+  // A line of a step is also in a capture of it: of the first alone the heading names the capture.
+  const uint64_t count =
+      violation.capture ? number_in(violation, "times captured").value_or(violation.count) : violation.count;
+  std::string times = count > 1 ? fmt::format("{} times ", grouped(count)) : "";
   if (violation.per_step) times = per_step(violation) + " ";
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
@@ -124,6 +137,8 @@ std::string consequence(const Report& report, const Violation& violation) {
         capture ? head_of(clean(capture_name(*capture))) : "capture " + head_of(clean(*violation.capture));
     const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
     if (killed && violation.severity == Severity::error) return "killed " + label;
+    if (const auto captures = number_in(violation, "captures"))
+      return fmt::format("{}in {} captures, such as {}", times, grouped(*captures), label);
     return times + "in " + label;
   }
   if (const auto region = violation.details.find("region"); region != violation.details.end())

@@ -1,6 +1,8 @@
 // The parts of the terminal view.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +23,9 @@ std::string heading(const Report& report, const Violation& violation, const Pain
 
 // What came of it: `killed capture "decode bs=8"`.
 std::string consequence(const Report& report, const Violation& violation);
+
+// A detail that is a number; empty where there is none.
+std::optional<uint64_t> number_in(const Violation& violation, const std::string& key);
 
 const Capture* capture_of(const Report& report, const Violation& violation);
 

@@ -4,6 +4,7 @@
 
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
+#include "detector/analysis/step_streams.h"
 #include "detector/analysis/steps.h"
 
 namespace capgate::analysis {
@@ -56,26 +57,35 @@ Cost cost_of(const Timeline& timeline, const Call& call) {
   }
 }
 
-double median(std::vector<uint64_t> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 ? static_cast<double>(values[n / 2])
-               : (static_cast<double>(values[n / 2 - 1]) + static_cast<double>(values[n / 2])) / 2;
-}
-
-std::string number(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
+std::string way_of_copy(const Timeline& timeline, const trace::CallRecord& call) {
+  const auto family = static_cast<Family>(call.family);
+  const bool copy = family == Family::memcpy_sync || family == Family::memcpy_async;
+  return copy ? direction_text(timeline, call) : "";
 }
 
 struct SiteInSteps {
   std::set<size_t> steps;
   std::vector<size_t> calls;
+  bool before_copies = true;  // each call of it stands before a synchronous copy that waits for the same
 };
 
-void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>& done) {
+// How the steps keep to the budget of waits. More than half of them decide: a prompt that is read between two
+// replays waits more often than a step does.
+struct WaitBudget {
+  size_t steps = 0, over = 0;
+  uint32_t budget = 0;
+
+  bool is_over() const { return over * 2 >= steps && over > 0; }
+  std::string text() const {
+    const std::string of = is_over() ? std::to_string(over) : std::to_string(steps - over);
+    const std::string allowed = std::to_string(budget) + (budget == 1 ? " wait" : " waits");
+    return (of == std::to_string(steps) ? "all " + of : of + " of " + std::to_string(steps)) +
+           (is_over() ? " steps go over the budget of " : " steps keep to the budget of ") + allowed;
+  }
+};
+
+void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Step>& steps,
+                 std::set<size_t>& done) {
   std::map<std::pair<std::string, std::string>, SiteInSteps> sites;  // rule, site
   std::vector<uint64_t> waits(steps.size());
   std::set<size_t> unplaced;  // steps
@@ -95,10 +105,15 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
       auto& site = sites[{cost.rule, judge.place(i).site}];
       site.steps.insert(s);
       site.calls.push_back(i);
+      site.before_copies = site.before_copies && streams.copy_waits_too(steps[s], i);
     }
   }
-  const double usual_waits = median(waits);
-  const bool over_budget = usual_waits > judge.settings().step_waits;
+  const auto budget = judge.settings().step_waits;
+  const WaitBudget kept{
+      waits.size(),
+      static_cast<size_t>(std::count_if(waits.begin(), waits.end(), [&](uint64_t n) { return n > budget; })),
+      budget};
+  const std::string used = streams.used_by(steps), launched_on = streams.launched_on(steps);
   for (const auto& [key, site] : sites) {
     // What only some steps do is not what a step does.
     if (site.steps.size() < 2 || site.steps.size() * 2 < steps.size() - unplaced.size()) continue;
@@ -121,17 +136,18 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
       finding.message = cost.message + " between two replays";
       finding.blocks = blocks_host(judge.timeline(), judge.call(i));
       if (judge.call(i).r.bytes) finding.size = judge.call(i).r.bytes;
+      if (const std::string way = way_of_copy(judge.timeline(), judge.call(i).r); !way.empty())
+        finding.details["direction"] = way;
+      if (finding.rule == "sync-copy" && !launched_on.empty()) finding.details["launched on"] = launched_on;
       if (is_host_wait(judge.timeline(), judge.call(i))) {
         // An eager break may wait as often as it likes: its waits are outside the budget.
-        if (!judge.context(i).in_break) finding.details["waits a step"] = number(usual_waits);
         if (judge.context(i).in_break) {
           finding.message += ", in an eager break";
         } else if (finding.rule == "host-sync") {
-          if (over_budget) finding.severity = Severity::warning;
-          finding.message += over_budget ? ": " + number(usual_waits) + " waits per step; the budget is " +
-                                               std::to_string(judge.settings().step_waits)
-                                         : ": within the budget of " +
-                                               std::to_string(judge.settings().step_waits) + " per step";
+          if (kept.is_over()) finding.severity = Severity::warning;
+          finding.message += ": " + kept.text();
+          finding.details["work on"] = used;
+          if (site.before_copies) finding.details["before"] = "a copy that waits";
         }
       }
       if (judge.context(i).in_break) finding.severity = Severity::note;
@@ -148,8 +164,9 @@ void judge_graph(Judge& judge, const std::vector<Step>& steps, std::set<size_t>&
 void judge_steps(Judge& judge) {
   std::map<std::pair<uint32_t, uint64_t>, std::vector<Step>> by_graph;
   for (const auto& step : replay_steps(judge.timeline())) by_graph[{step.tid, step.exec}].push_back(step);
+  const StepStreams streams(judge.timeline());
   std::set<size_t> done;
-  for (const auto& [graph, steps] : by_graph) judge_graph(judge, steps, done);
+  for (const auto& [graph, steps] : by_graph) judge_graph(judge, streams, steps, done);
 }
 
 }  // namespace capgate::analysis

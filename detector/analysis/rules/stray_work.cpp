@@ -190,6 +190,16 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<Escape
   judge.report(finding);
 }
 
+// PyTorch's own: torch.compile captures nothing to make the memory pool of the graphs that follow.
+bool is_librarys_own(Judge& judge, const Capture& capture) {
+  if (capture.launches > 0) return false;
+  for (const auto& frame : judge.place(*capture.end).frames) {
+    if (frame.language != "python" || frame.file.starts_with("torch/cuda/")) continue;
+    return frame.file.starts_with("torch/_");
+  }
+  return false;
+}
+
 }  // namespace
 
 void judge_stray_work(Judge& judge) {
@@ -220,6 +230,7 @@ void judge_stray_work(Judge& judge) {
                    call.r.h.seq < capture.end_seq && call.r.bytes > 0 &&
                    (family == Family::memcpy_sync || family == Family::memset_sync);
           });
+      if (found.empty() && !copied && is_librarys_own(judge, capture)) continue;
       if (all_escaped && !(found.empty() && copied)) {
         report_empty(judge, capture, found);
         continue;

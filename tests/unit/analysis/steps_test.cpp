@@ -1,4 +1,6 @@
 // Marked eager steps and the steps between replays; what a healthy program does outside every window.
+#include <algorithm>
+
 #include "reports/model/claims.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -335,6 +337,120 @@ TEST_F(ReplayStep, AboveTheBudgetIsAWarning) {
   EXPECT_EQ(faults(report),
             (Faults{"warning host-sync decode.cpp:30 read_token", "warning host-sync decode.cpp:31 check"}));
   EXPECT_EQ(report.verdict, Verdict::pass);
+}
+
+// A prompt that is read between two replays waits more often; what a step does is what most of them do.
+TEST_F(ReplayStep, TheBudgetIsComparedWithWhatMostStepsDo) {
+  const auto message = [](int prompts) {
+    TraceBuilder run;
+    ProcessBuilder& q = run.process();
+    q.at("decode.cpp", 10, "capture");
+    q.healthy_capture();
+    for (int step = 0; step < 11; ++step) {
+      q.at("decode.cpp", 20, "loop");
+      q.replay();
+      q.at("decode.cpp", 30, "read_token");
+      q.sync(kStream);
+      if (step < prompts) q.sync(kStream), q.sync(kStream);
+    }
+    q.end();
+    return only(run.report(), "host-sync").message;
+  };
+  EXPECT_EQ(message(0), "the host waits between two replays: all 10 steps keep to the budget of 1 wait");
+  EXPECT_EQ(message(3), "the host waits between two replays: 7 of 10 steps keep to the budget of 1 wait");
+  EXPECT_EQ(message(7), "the host waits between two replays: 7 of 10 steps go over the budget of 1 wait");
+}
+
+TEST_F(ReplayStep, SeveralWaitsAreAnsweredByTheStreamsThatTheyAreFor) {
+  const auto situations = [&](auto body, uint64_t flags) {
+    TraceBuilder run;
+    ProcessBuilder& q = run.process();
+    q.stream(kStream, flags);
+    q.at("decode.cpp", 10, "capture");
+    q.healthy_capture();
+    for (int step = 0; step < 5; ++step) {
+      q.at("decode.cpp", 20, "loop");
+      q.replay();
+      body(q);
+    }
+    q.end();
+    std::vector<std::string> out;
+    for (const auto& v : run.report().violations) out.push_back(v.situation);
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  const auto wait_at = [](ProcessBuilder& q, int line, uint64_t stream) {
+    q.at("decode.cpp", line, "wait");
+    q.sync(stream);
+  };
+  const auto twice = [&](ProcessBuilder& q) { wait_at(q, 30, kStream), wait_at(q, 31, kStream); };
+  EXPECT_EQ(situations(twice, 1),
+            (Faults{"host-sync.over-budget-one-stream", "host-sync.over-budget-one-stream"}));
+  const auto by_event = [&](ProcessBuilder& q) {
+    wait_at(q, 30, kStream);
+    q.record(7, kSide);
+    q.at("decode.cpp", 31, "wait");
+    q.event_sync(7);
+  };
+  EXPECT_EQ(situations(by_event, 1), (Faults{"host-sync.over-budget", "host-sync.over-budget"}));
+  const auto then_copies = [&](ProcessBuilder& q) {
+    wait_at(q, 30, kStream);
+    q.at("decode.cpp", 31, "read");
+    q.copy(Memory::pageable, Memory::device, 4);
+  };
+  EXPECT_EQ(situations(then_copies, 0),
+            (Faults{"host-sync.over-budget-before-copy", "sync-copy.read-between-replays"}));
+  EXPECT_EQ(situations(then_copies, 1),
+            (Faults{"host-sync.over-budget-one-stream", "sync-copy.read-between-replays"}))
+      << "the copy does not wait for a non-blocking stream";
+}
+
+TEST_F(ReplayStep, ACopyBetweenReplaysHasItsDirectionAndTheGraphsStream) {
+  const auto copied = [](Memory to, Memory from, uint64_t flags) {
+    TraceBuilder run;
+    ProcessBuilder& q = run.process();
+    q.stream(kStream, flags);
+    q.at("decode.cpp", 10, "capture");
+    q.healthy_capture();
+    for (int step = 0; step < 5; ++step) {
+      q.at("decode.cpp", 20, "loop");
+      q.replay();
+      q.at("decode.cpp", 30, "copy");
+      q.copy(to, from, 64);
+    }
+    q.end();
+    return only(run.report(), "sync-copy");
+  };
+  const auto read = copied(Memory::pageable, Memory::device, 1);
+  EXPECT_EQ(read.details.at("direction"), "device to host");
+  EXPECT_EQ(read.situation, "sync-copy.read-between-replays");
+  const auto write = copied(Memory::device, Memory::pageable, 1);
+  EXPECT_EQ(write.details.at("direction"), "host to device");
+  EXPECT_EQ(write.situation, "sync-copy.write-between-replays");
+  EXPECT_EQ(copied(Memory::device, Memory::pageable, 0).situation,
+            "sync-copy.write-beside-a-blocking-stream");
+}
+
+TEST_F(ReplayStep, MemoryOfPyTorchsAllocatorIsNamedWhereItWasNotFollowed) {
+  const auto gaps = [](const std::string& torch, const std::string& blocks) {
+    TraceBuilder run;
+    ProcessBuilder& q = run.process();
+    q.meta("python", "3.12.3");
+    if (!torch.empty()) q.meta("torch", torch);
+    if (!blocks.empty()) q.meta("torch.blocks", blocks);
+    q.at("decode.cpp", 10, "capture");
+    q.healthy_capture();
+    q.replay();
+    q.end();
+    const auto all = run.report().coverage.not_checked;
+    return std::count_if(all.begin(), all.end(), [](const std::string& gap) {
+      return gap.starts_with("memory that PyTorch's allocator takes back while a graph refers to it: ");
+    });
+  };
+  EXPECT_EQ(gaps("", ""), 0);
+  EXPECT_EQ(gaps("2.11.0", ""), 1);
+  EXPECT_EQ(gaps("2.11.0", "lost: there was no room for all of them"), 1);
+  EXPECT_EQ(gaps("2.11.0", "followed"), 0);
 }
 
 TEST_F(ReplayStep, WaitsOfAnEagerBreakAreOutsideTheBudget) {

@@ -130,6 +130,13 @@ void ProcessBuilder::in_python(const std::string& file, int line, const std::str
   python_ = stack(python_stacks_, {torch, user, main});
 }
 
+void ProcessBuilder::in_frames(const std::vector<std::pair<std::string, std::string>>& python) {
+  in_python("", 0, "");
+  std::vector<reports::Frame> frames;
+  for (const auto& [file, function] : python) frames.push_back({"python", file, 1, function, "", false});
+  python_ = stack(python_stacks_, std::move(frames));
+}
+
 CallRecord& ProcessBuilder::call(Family family, const std::string& name, int32_t result) {
   CallRecord record{};
   record.name = string(name);
@@ -338,6 +345,14 @@ void ProcessBuilder::object(RecordType type, trace::ObjectOp op, uint64_t object
   record.other = other;
   record.call_seq = call_seq;
   add(record, type);
+}
+
+void ProcessBuilder::stream(uint64_t stream, uint64_t flags) {
+  trace::ObjectRecord record{};
+  record.op = static_cast<uint16_t>(trace::ObjectOp::made);
+  record.object = stream;
+  record.flags = flags;
+  add(record, RecordType::stream);
 }
 
 void ProcessBuilder::node(uint64_t graph, uint64_t node, uint32_t kind, uint64_t call_seq,

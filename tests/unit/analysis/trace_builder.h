@@ -44,6 +44,8 @@ class ProcessBuilder {
   void in_python(const std::string& file, int line, const std::string& function,
                  const std::string& module = "libtorch_cuda.so",
                  const std::string& native = "at::native::copy_");
+  // The same, with these frames of Python: file and function, innermost first, each at line 1.
+  void in_frames(const std::vector<std::pair<std::string, std::string>>& python);
   void nowhere() { native_ = python_ = 0; }
 
   // The record may be changed until the trace is built.
@@ -82,6 +84,8 @@ class ProcessBuilder {
   void pop();
   void mark(trace::MarkOp op, const std::string& a = "", const std::string& b = "");
   void object(trace::RecordType type, trace::ObjectOp op, uint64_t object, uint64_t other, uint64_t call_seq);
+  // A stream that was made here; `flags`: 1 non-blocking.
+  void stream(uint64_t stream, uint64_t flags);
   void node(uint64_t graph, uint64_t node, uint32_t kind, uint64_t call_seq, const std::string& name);
   // A copy node with its operands; `call_seq` 0: nothing tells which call made it.
   void copy_node(uint64_t graph, uint64_t node, uint64_t call_seq, uint64_t dst, Memory dst_memory,

@@ -314,6 +314,71 @@ TEST_F(Window, EmptyGraphWithoutWorkIsANote) {
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
 }
 
+TEST_F(Window, TheEmptyGraphOfAPoolThatTheLibraryMakesIsSilent) {
+  const std::vector<std::pair<std::string, std::string>> ends = {{"torch/cuda/graphs.py", "capture_end"},
+                                                                 {"torch/cuda/graphs.py", "__exit__"}};
+  const auto faults_in = [&](const std::string& file, bool launched) {
+    TraceBuilder run;
+    ProcessBuilder& q = run.process();
+    auto frames = ends;
+    frames.emplace_back(file, "__init__");
+    frames.emplace_back("serve.py", "step");
+    q.in_frames(frames);
+    q.begin_capture();
+    q.end_capture(kStream, 0);
+    q.instantiate();
+    if (launched) q.replay();
+    q.end();
+    return faults(run.report());
+  };
+  const std::string pool = "torch/_inductor/cudagraph_trees.py";
+  EXPECT_EQ(faults_in(pool, false), Faults{});
+  EXPECT_EQ(faults_in(pool, true), Faults{"note empty-graph serve.py:1 step"});
+  EXPECT_EQ(faults_in("engine/pool.py", false), Faults{"note empty-graph engine/pool.py:1 __init__"});
+}
+
+TEST_F(Window, ALineInSeveralCapturesIsCountedInAllOfThem) {
+  for (uint64_t k = 0; k < 3; ++k) {
+    p.at("step.cpp", 10, "capture");
+    p.begin_capture(kStream + k * 0x10);
+    p.launch(kStream + k * 0x10);
+    fault_line();
+    p.launch(kSide + k * 0x10);
+    if (k == 0) p.launch(kSide);
+    p.at("step.cpp", 11, "capture");
+    p.end_capture(kStream + k * 0x10, 1, 0, kGraph + k);
+    p.instantiate(kExec + k, kGraph + k);
+    for (uint64_t launch = 0; launch <= k; ++launch) p.replay(kExec + k, kStream + k * 0x10);
+  }
+  p.end();
+  const auto fault = only(trace.report(), "escaped-work");
+  EXPECT_EQ(fault.count, 4u);
+  EXPECT_EQ(fault.capture, "100:1");
+  EXPECT_EQ(fault.details.at("captures"), "3");
+  EXPECT_EQ(fault.details.at("launches"), "6");
+  EXPECT_EQ(fault.details.count("times captured"), 0u);
+  ASSERT_TRUE(fault.stream);
+  EXPECT_TRUE(fault.stream->ends_with(" and 2 more")) << *fault.stream;
+  EXPECT_EQ(fault.thread, "main");
+}
+
+TEST_F(Window, EveryCaptureThatALineKilledIsCounted) {
+  for (uint64_t k = 0; k < 2; ++k) {
+    p.at("step.cpp", 10, "capture");
+    p.begin_capture(kStream);
+    p.launch(kStream);
+    fault_line();
+    p.sync(kStream, 900);
+    p.at("step.cpp", 11, "capture");
+    p.end_capture(kStream, 0, 901);
+  }
+  p.end();
+  const auto fault = only(trace.report(), "host-sync");
+  EXPECT_EQ(fault.count, 2u);
+  EXPECT_EQ(fault.details.at("consequence"), "killed 2 captures, such as capture 1 of s1");
+  EXPECT_EQ(fault.details.at("launches"), "0");
+}
+
 TEST_F(Window, UnjoinedStreamNamesTheFork) {
   begin();
   p.record(7, kStream);

@@ -124,6 +124,17 @@ TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
   EXPECT_TRUE(has(eager, "memory: whether what a graph refers to lives as long as the graph"));
   EXPECT_TRUE(has(eager, "batch sizes, shapes and branches that the run did not take"));
   EXPECT_FALSE(has(eager, "replays: their results were compared with no eager step"));
+  EXPECT_FALSE(has(run, "memory: whether what a graph refers to lives as long as the graph"));
+  EXPECT_TRUE(has(run, "order: whether each launch comes after the writes of its inputs on other streams"));
+  EXPECT_TRUE(
+      has(run,
+          "memory: blocks that a pool of the program, CuPy or RMM takes back and keeps (what CUDA frees is "
+          "followed)"));
+  Report unseen = clean_run();
+  unseen.captures.clear();
+  unseen.coverage.captures_completed = 0;
+  EXPECT_TRUE(has(never_looked_at(unseen), "the graphs that were launched: what they hold was not seen"));
+  EXPECT_FALSE(has(never_looked_at(unseen), "a graph: none was captured, launched or compared"));
   const auto lint = never_looked_at(clean_sources());
   EXPECT_TRUE(has(lint, "a run: nothing was captured, launched or measured"));
   EXPECT_FALSE(has(lint, "batch sizes, shapes and branches that the run did not take"));

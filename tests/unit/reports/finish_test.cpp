@@ -10,6 +10,7 @@ namespace {
 
 using testing::clean_run;
 using testing::clean_sources;
+using testing::failed_run;
 using testing::violation;
 
 Report with(std::vector<Violation> violations) {
@@ -197,6 +198,61 @@ TEST(Verdict, SourcesWithoutARegionProveNothing) {
   report.coverage.regions = {{"decode", "nvtx", 6}};
   finish(report);
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
+}
+
+TEST(Verdict, AnEndThatFollowsFromADeadCaptureIsNotTheProgramsOwn) {
+  Report report = failed_run();
+  report.reasons.clear();
+  report.coverage.captures_failed = 1;
+  report.run->exit_code = 1;
+  finish(report);
+  ASSERT_EQ(report.verdict, Verdict::fail);
+  ASSERT_EQ(report.reasons.size(), 1u);
+  EXPECT_EQ(report.reasons.front().text,
+            "build/decode ended with exit code 1, after a capture of it had died");
+  EXPECT_EQ(report.reasons.front().remedy, "repair what killed the capture, then audit the program again");
+  finish(report);
+  EXPECT_EQ(report.reasons.size(), 1u);
+
+  Report allowed = report;
+  for (Violation& one : allowed.violations) one.suppressed = Suppressed{"on purpose", "capgate_allow"};
+  finish(allowed);
+  ASSERT_EQ(allowed.reasons.size(), 1u);
+  EXPECT_EQ(allowed.reasons.front().text, "build/decode ended with exit code 1");
+
+  // An older capgate said it without the capture: once is enough.
+  report.reasons = {*program_error(*report.run)};
+  finish(report);
+  EXPECT_EQ(report.reasons.size(), 1u);
+
+  report.reasons.clear();
+  report.run->signal = 11;
+  finish(report);
+  EXPECT_EQ(report.reasons.front().remedy, "make the program end well on its own, then audit it again");
+}
+
+TEST(Verdict, GraphsThatWereLaunchedAndNotSeenAreNamed) {
+  Report report = clean_run();
+  report.captures.clear();
+  report.coverage.captures_completed = report.coverage.captures_failed = 0;
+  report.coverage.replays = 20;
+  report.reasons.clear();
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(
+      report.reasons.front().text,
+      "graphs were launched 20 times, and what they hold was not seen: no capture of them completed, and "
+      "the trace does not have how they were built");
+  EXPECT_EQ(report.reasons.front().remedy.find("--region"), std::string::npos);
+
+  Capture built;
+  built.mode = kBuiltMode;
+  built.result = "completed";
+  built.replays = 20;
+  report.captures = {built};
+  report.reasons.clear();
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::pass);
 }
 
 TEST(Verdict, AProgramThatEndedBadlyIsNoPass) {

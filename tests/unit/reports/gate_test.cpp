@@ -190,7 +190,7 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
   Report report = good();
   report.captures[1].result = "failed:cudaErrorStreamCaptureUnsupported";
   expect_refusal(ask(report), Refusal::no_capture, "no completed capture of bucket \"bs=8\"");
-  report.coverage.captures_completed = 0;
+  report.coverage.captures_completed = report.coverage.replays = 0;
   expect_refusal(ask(report), Refusal::no_capture, "saw no completed capture");
   Demands eager;
   eager.completed_capture = false;

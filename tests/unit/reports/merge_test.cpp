@@ -301,6 +301,26 @@ TEST(Merge, AddsTheCountsOfRanks) {
   for (const auto& capture : report.captures) EXPECT_TRUE(ids.insert(capture.id).second) << capture.id;
 }
 
+TEST(Merge, AddsTheCapturesOfRanks) {
+  const auto rank = [](uint64_t count, std::map<std::string, std::string> details) {
+    Violation one = violation("pageable-copy", "a.cpp", 12, "f", "cudaMemcpyAsync");
+    one.capture = "1:1";
+    one.count = count;
+    one.details = std::move(details);
+    return with(clean_run(), {one});
+  };
+  const auto details = [&](const Report& a, const Report& b) {
+    return merged({input(a, "a", '1'), input(b, "b", '2')}).violations.at(0).details;
+  };
+  using Details = std::map<std::string, std::string>;
+  const Report several = rank(6, {{"captures", "6"}, {"launches", "18"}});
+  EXPECT_EQ(details(several, several), (Details{{"captures", "12"}, {"launches", "36"}}));
+  EXPECT_EQ(details(several, rank(1, {})), (Details{{"captures", "7"}}))
+      << "the launches of one are not known";
+  EXPECT_EQ(details(rank(3, {{"times captured", "1"}}), rank(2, {})),
+            (Details{{"captures", "2"}, {"times captured", "3"}}));
+}
+
 TEST(Merge, ASuppressionOfOneRankDoesNotCoverAnother) {
   Violation open = violation("host-sync", "a.cpp", 12, "f", "c");
   Violation allowed = open;

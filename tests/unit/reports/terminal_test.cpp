@@ -74,6 +74,31 @@ TEST(Terminal, SaysVerdictThenWorstThenProof) {
   EXPECT_EQ(open[1], "  to do:   capgate audit -- build/decode, without nsys around it");
 }
 
+TEST(Terminal, CountsAndNamesHoldForAllCapturesOfAFault) {
+  Report report = clean_run();
+  ASSERT_FALSE(report.captures.empty());
+  Violation copy = violation("pageable-copy", "main.cu", 173, "run", "cudaMemcpyAsync", "runtime");
+  copy.phase = Phase::capture;
+  copy.severity = Severity::error;
+  copy.count = 6;
+  copy.capture = report.captures.front().id;
+  copy.stream = "s1 and 5 more";
+  copy.details = {{"captures", "6"}, {"launches", "18"}};
+  const auto shown = [&](const Violation& one) {
+    Report with = report;
+    with.violations = {one};
+    finish(with);
+    return render_terminal(with, {});
+  };
+  EXPECT_NE(shown(copy).find("- 6 times in 6 captures, such as capture "), std::string::npos) << shown(copy);
+  EXPECT_NE(shown(copy).find("wrong in all 18 launches of the graphs"), std::string::npos) << shown(copy);
+  EXPECT_NE(shown(copy).find("6 times, stream s1 and 5 more"), std::string::npos) << shown(copy);
+  copy.details["launches"] = "0";
+  EXPECT_NE(shown(copy).find("none yet: the graphs were never launched"), std::string::npos);
+  copy.details = {{"times captured", "1"}};
+  EXPECT_EQ(shown(copy).find("6 times in capture"), std::string::npos) << shown(copy);
+}
+
 TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
   const std::string text = render_terminal(failed_run(), {});
   EXPECT_NE(text.find("\nerror host-sync model/moe.py:212 MoE.route() - killed capture \"decode bs=8\"\n"),
