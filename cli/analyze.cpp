@@ -19,7 +19,7 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct AnalyzeOptions {
   std::vector<std::string> traces;
   std::string out = "-";
   std::string fail_on = "error";
@@ -41,7 +41,7 @@ Result<reports::Report> judge(const std::vector<std::string>& paths) {
   return reports::merge(std::move(parts), CAPGATE_VERSION);
 }
 
-int run(const Options& options) {
+int run(const AnalyzeOptions& options) {
   if (const auto allowed = reports::check_output(options.out, options.traces); !allowed) {
     complain(allowed.error());
     return kExitInconclusive;
@@ -62,7 +62,7 @@ int run(const Options& options) {
 }  // namespace
 
 void register_analyze(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AnalyzeOptions>();
   auto* command = app.add_subcommand("analyze", "Judge a sealed trace again: the same report on any machine");
   command->add_option("TRACE", options->traces, "Sealed traces (.cgtrace) that capgate audit left")
       ->required()

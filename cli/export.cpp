@@ -16,7 +16,7 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string report, format, baseline;
   std::string out = "-";
 };
@@ -45,7 +45,7 @@ Result<void> may_become_export(const std::string& path) {
   return Error{"--out " + path + ": is no export, and is not overwritten"};
 }
 
-Result<void> run(const Options& options) {
+Result<void> run(const ExportOptions& options) {
   std::vector<std::string> inputs{options.report};
   auto report = reports::read_report_alone(options.report);
   if (!report) return Error{report.error()};
@@ -77,7 +77,7 @@ std::string unknown_format(const std::string& word) {
 }  // namespace
 
 void register_export(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   auto* command = app.add_subcommand("export", "Write a report in a format that a CI system reads");
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")
       ->required()

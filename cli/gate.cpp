@@ -15,13 +15,13 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct GateOptions {
   std::string report, baseline;
   std::string fail_on = "error";
   bool allow_eager = false;
 };
 
-Result<int> run(const Options& options) {
+Result<int> run(const GateOptions& options) {
   auto read = reports::read_report(options.report);
   if (!read) return Error{read.error()};
   reports::BaselineComparison comparison;
@@ -46,7 +46,7 @@ Result<int> run(const Options& options) {
 }  // namespace
 
 void register_gate(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GateOptions>();
   auto* command =
       app.add_subcommand("gate", "Turn a report into an exit code: 0 pass, 1 fail, 2 inconclusive");
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")

@@ -22,7 +22,7 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct LintOptions {
   lint::LintSettings settings;
   std::vector<std::string> source_tables;
   std::string out;
@@ -72,7 +72,7 @@ int print_explained(const lint::LintRun& run, const lint::LintOptions& asked) {
   return kExitInconclusive;
 }
 
-int run(Options& options) {
+int run(LintOptions& options) {
   lint::LintSettings& settings = options.settings;
   if (!options.explain.empty()) {
     const Result<lint::Place> line = lint::line_to_explain(options.explain);
@@ -170,7 +170,7 @@ void register_lint(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "lint", "Check sources: host decisions on device values, and what a capture cannot hold");
   set_usage(*command, "[OPTIONS] [FILES...] [-- COMPILER OPTIONS]");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LintOptions>();
   lint::LintSettings& settings = options->settings;
   command
       ->add_option(

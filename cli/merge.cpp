@@ -17,12 +17,12 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> reports;
   std::string out = "-";
 };
 
-Result<void> run(const Options& options) {
+Result<void> run(const MergeOptions& options) {
   std::vector<reports::MergeInput> inputs;
   for (const auto& path : options.reports) {
     auto read = reports::read_report(path);
@@ -46,7 +46,7 @@ Result<void> run(const Options& options) {
 }  // namespace
 
 void register_merge(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   auto* command =
       app.add_subcommand("merge", "Make one report of several; a fault seen both ways becomes one");
   command->add_option("REPORTS", options->reports, "The reports' files; - reads standard input")

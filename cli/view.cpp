@@ -12,12 +12,12 @@
 namespace capgate::cli {
 namespace {
 
-struct Options {
+struct ViewOptions {
   std::string report, baseline, out;
 };
 
 // The page's path, once it is written.
-Result<std::string> run(const Options& options) {
+Result<std::string> run(const ViewOptions& options) {
   const std::string out = options.out.empty() ? reports::page_beside(options.report) : options.out;
   if (auto spared = reports::spares(out, {options.report, options.baseline}); !spared)
     return Error{spared.error()};
@@ -44,7 +44,7 @@ Result<std::string> run(const Options& options) {
 }  // namespace
 
 void register_view(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewOptions>();
   auto* command = app.add_subcommand("view", "Write a report as one page that a browser opens from disk");
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")
       ->required()

@@ -32,3 +32,11 @@ endif()
 
 # For code whose own speed nobody feels, as command lines and tests: half the compile time of -O2.
 set(CAPGATE_QUICK_TO_COMPILE $<$<AND:$<CONFIG:RelWithDebInfo>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
+
+# Sources that include the same large headers are compiled `batch` at a time: most of a source's time goes into what it
+# includes. Names in unnamed namespaces must then be the batch's own; a source that cannot take part has the property
+# SKIP_UNITY_BUILD_INCLUSION. Everyone's own includes are still checked: scripts/check compiles each header alone, and
+# clang-tidy each source.
+function(capgate_compile_together target batch)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+endfunction()

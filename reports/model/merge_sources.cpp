@@ -15,7 +15,7 @@ namespace {
 
 using Sources = std::set<std::string>;
 
-std::string_view base_name(std::string_view path) {
+std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -31,11 +31,11 @@ void add_named(const Report& report, Sources& into) {
         if (!frame.file.empty() && is_user_frame(frame)) into.insert(frame.file);
 }
 
-bool ran(const Report& report) {
+bool is_of_a_run(const Report& report) {
   return !report.coverage.cupti.empty() || report.coverage.sources_run;
 }
 
-bool linted(const Report& report) {
+bool is_of_a_lint(const Report& report) {
   return report.coverage.files_parsed.has_value();
 }
 
@@ -43,10 +43,10 @@ bool linted(const Report& report) {
 class ByName {
  public:
   explicit ByName(const Sources& paths) {
-    for (const std::string& path : paths) paths_.emplace(base_name(path), &path);
+    for (const std::string& path : paths) paths_.emplace(last_part(path), &path);
   }
   bool has(const std::string& path) const {
-    const auto [first, last] = paths_.equal_range(base_name(path));
+    const auto [first, last] = paths_.equal_range(last_part(path));
     return std::any_of(first, last, [&](const auto& entry) { return same_source(*entry.second, path); });
   }
 
@@ -95,11 +95,11 @@ Result<void> check_sources(const std::vector<MergeInput>& inputs) {
   const MergeInput* audit = nullptr;
   const MergeInput* lint = nullptr;
   for (const MergeInput& input : inputs) {
-    if (ran(input.report)) {
+    if (is_of_a_run(input.report)) {
       audit = audit ? audit : &input;
       add_named(input.report, named);
     }
-    if (!linted(input.report)) continue;
+    if (!is_of_a_lint(input.report)) continue;
     if (!input.report.coverage.sources_read) continue;  // an older lint lists none
     lint = lint ? lint : &input;
     read.insert(input.report.coverage.sources_read->begin(), input.report.coverage.sources_read->end());
