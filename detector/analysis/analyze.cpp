@@ -132,8 +132,8 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_built_graphs(judge, nodes);
     judge_recaptures(judge, nodes);
     judge_graph_refusals(judge, nodes, judge_graph_memory(judge, nodes));
-    const MemoryLedger ledger = follow_memory(timeline, [&](size_t call) {
-      const Place& at = judge.place(call);
+    const MemoryLedger ledger = follow_memory(timeline, [&](const Moment& moment) {
+      const Place& at = judge.place(Elsewhere{moment.stack, moment.python_stack, ""});
       return at.known ? at.site : std::string();
     });
     judge_freed_memory(judge, ledger);

@@ -149,6 +149,8 @@ void Judge::describe(reports::Violation& v, const Finding& finding, const Place&
   if (!at.frames.empty()) v.stacks.push_back({finding.role, at.frames});
   if (finding.origin && !place(*finding.origin).frames.empty())
     v.stacks.push_back({"origin", place(*finding.origin).frames});
+  for (const auto& [role, other] : finding.stacks_elsewhere)
+    if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
   for (const auto& [role, other] : finding.more_stacks)
     if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
   v.details = finding.details;
@@ -240,7 +242,7 @@ void Judge::report(const Finding& finding) {
   if (!fresh && !graver) return;
   describe(v, finding, at);
   if (finding.elsewhere) {
-    v.result = finding.elsewhere->result;
+    if (!finding.elsewhere->result.empty()) v.result = finding.elsewhere->result;
   } else {
     v.api = std::string(timeline_.name(call(finding.call)));
     v.result = result_text(record.result);

@@ -43,7 +43,8 @@ struct Finding {
   bool whole_process = false;  // one finding a process, at its first place (first-use notes)
   std::string only_once;       // one finding for each value within the process, whatever the place
   std::string role = "call";   // of the stack of the place where it is reported
-  std::vector<std::pair<std::string, size_t>> more_stacks;  // role, call
+  std::vector<std::pair<std::string, size_t>> more_stacks;          // role, call
+  std::vector<std::pair<std::string, Elsewhere>> stacks_elsewhere;  // role, of no call
   std::map<std::string, std::string> details;
 };
 

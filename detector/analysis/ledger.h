@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "detector/analysis/blocks.h"
@@ -13,7 +14,9 @@
 namespace capgate::analysis {
 
 // An address that a graph keeps.
-enum class Use : uint8_t { reads, writes, sets, parameter, callback, frees };
+// word: eight bytes inside a structure that is a kernel's parameter. They may be what was on the stack
+// before.
+enum class Use : uint8_t { reads, writes, sets, parameter, code, callback, frees, word };
 
 struct Held {
   uint64_t address = 0;
@@ -37,7 +40,7 @@ struct LostMemory {
   size_t nodes = 0;  // that use it
   BlockId block = 0;
   Fate fate = Fate::gone;
-  std::optional<BlockId> now;  // what lies there
+  std::optional<BlockId> now;    // what lies there
   std::optional<size_t> launch;  // the first one after the death; none: no launch since
   uint64_t launches = 0;         // since the death
 };
@@ -50,7 +53,9 @@ struct MemoryLedger {
   bool thinned = false;  // some allocations or frees were only counted: nothing is judged
 };
 
-// `site`: equal for calls made at the same line; empty where that is not known.
-MemoryLedger follow_memory(const Timeline& timeline, const std::function<std::string(size_t call)>& site);
+// Equal for moments at the same line; empty where that is not known.
+using SiteOf = std::function<std::string(const Moment& moment)>;
+
+MemoryLedger follow_memory(const Timeline& timeline, const SiteOf& site);
 
 }  // namespace capgate::analysis

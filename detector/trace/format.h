@@ -301,6 +301,20 @@ struct PoolBlockRecord {
   uint32_t reserved;
 };
 
+enum class OperandState : uint16_t { watched = 1, gone = 2 };
+
+// Pageable memory that a captured copy names. watched: what it is could be told (the frame that owns it, its
+// mapping), and every launch from then on is preceded by a look at it. gone: one found it gone, and no launch
+// is looked at any more.
+struct HostOperandRecord {
+  RecordHeader h;
+  uint64_t copy_seq;    // CallRecord of the copy
+  uint64_t launch_seq;  // gone: CallRecord of the launch
+  uint16_t state;       // OperandState
+  uint16_t is_source;   // 1: CallRecord::src, 0: dst
+  uint32_t reserved;
+};
+
 struct EndRecord {
   RecordHeader h;
   uint64_t t_ns;

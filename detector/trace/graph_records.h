@@ -39,7 +39,7 @@ struct GraphNodeRecord {
   uint32_t name;  // string id: kernel name
   uint64_t func;  // kernel: handle of its function
   uint32_t grid[3], block[3], shared_bytes, param_bytes;
-  uint64_t dst, src, bytes;  // copies, memsets
+  uint64_t dst, src, bytes;  // copies, memsets; src of a kernel: the module of its function, 0 not known
   uint64_t context;
   int32_t device;
   uint8_t dst_memory, src_memory, dst_place, src_place;

@@ -20,7 +20,7 @@ struct NodeParam {
 inline std::vector<NodeParam> node_params(const ProcessTrace& trace, size_t index) {
   const GraphNodeRecord& r = trace.graph_nodes[index].r;
   std::vector<NodeParam> out;
-  if (!r.param_layout || index >= trace.node_params_at.size()) return out;
+  if ((r.param_layout & kParamsPlaced) == 0 || index >= trace.node_params_at.size()) return out;
   struct Layout {
     uint32_t offset, size;
   };

@@ -123,6 +123,9 @@ class Collector {
       case RecordType::pool_block:
         add(to_.pool_blocks, data, tid, type);
         return;
+      case RecordType::host_operand:
+        add(to_.host_operands, data, tid, type);
+        return;
       case RecordType::notice:
         add(to_.notices, data, tid, type);
         return;
@@ -144,7 +147,8 @@ class Collector {
 
   void take_node_params(const std::byte* data) {
     const auto r = load<GraphNodeRecord>(data);
-    const uint64_t layout = r.param_layout ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
+    const bool placed = (r.param_layout & kParamsPlaced) != 0;
+    const uint64_t layout = placed ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
     to_.node_params_at.push_back(to_.node_params.size());
     to_.node_params.insert(to_.node_params.end(), data + sizeof(r), data + sizeof(r) + layout + r.param_bytes);
   }

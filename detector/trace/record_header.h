@@ -38,6 +38,7 @@ enum class RecordType : uint16_t {
   node_clone = 26,      // NodeCloneRecord: a node made as the copy of another
   exec_node = 27,       // GraphNodeRecord with the executable in place of the graph: new parameters of a node
   pool_block = 28,      // PoolBlockRecord: memory that a framework's own allocator hands out
+  host_operand = 29,    // HostOperandRecord: whether memory that a captured copy names is still there
 };
 
 struct RecordHeader {

@@ -36,6 +36,7 @@ class Collector {
         add(node.dst, Use::frees);
         break;
       case kKernel:
+        if (node.src != 0) add(code_address(node.src), Use::code);
         parameters(node);
         break;
       default:
@@ -56,12 +57,17 @@ class Collector {
     const auto* element = reinterpret_cast<const trace::OnThread<trace::GraphNodeRecord>*>(&node);
     const auto index = static_cast<size_t>(element - trace_.graph_nodes.data());
     const auto params = trace::node_params(trace_, index);
+    now_.use = Use::parameter;
     for (uint32_t i = 0; i < params.size(); ++i) {
-      uint64_t word = 0;
-      if (params[i].bytes.size() != sizeof(word) || params[i].offset % sizeof(word) != 0) continue;
-      std::memcpy(&word, params[i].bytes.data(), sizeof(word));
+      const auto bytes = params[i].bytes;
+      if (params[i].offset % sizeof(uint64_t) != 0) continue;
       now_.parameter = i;
-      add(word, Use::parameter);
+      const Use use = bytes.size() == sizeof(uint64_t) ? Use::parameter : Use::word;
+      for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, sizeof(word));
+        add(word, use);
+      }
     }
     now_.parameter = 0;
   }

@@ -9,8 +9,8 @@
 
 namespace capgate::analysis {
 
-// Of a completed capture. A kernel's parameter counts if it is a whole pointer by its size; a word inside a
-// structure may be anything.
+// Of a completed capture. A kernel's parameter of eight bytes is taken for what it may be; so is each word of
+// a structure, which is told apart.
 std::vector<Held> held_memory(const Timeline& timeline, const GraphNodes& nodes, const Capture& capture);
 
 }  // namespace capgate::analysis

@@ -37,6 +37,12 @@ std::optional<Owner> owner_of(const Timeline& timeline, size_t call) {
     case Family::peer:
       return name.find("IpcOpenMemHandle") != std::string_view::npos ? std::optional(Owner::peer)
                                                                      : std::nullopt;
+    case Family::module_load:
+      return name.find("Load") != std::string_view::npos && name.find("Link") == std::string_view::npos
+                 ? std::optional(Owner::code)
+                 : std::nullopt;
+    case Family::module_global:
+      return Owner::module;
     default:
       return std::nullopt;
   }
@@ -46,6 +52,10 @@ std::optional<Owner> owner_of(const Timeline& timeline, size_t call) {
 
 uint64_t array_address(uint64_t handle) {
   return handle | (uint64_t{1} << 63);
+}
+
+uint64_t code_address(uint64_t module) {
+  return module | (uint64_t{1} << 62);
 }
 
 std::optional<Block> block_born(const Timeline& timeline, size_t call) {
@@ -62,11 +72,21 @@ std::optional<Block> block_born(const Timeline& timeline, size_t call) {
     block.start = array_address(block.start);
     block.bytes = 0;
   }
+  if (*owner == Owner::code) {
+    block.module = block.start;
+    block.start = code_address(block.start);
+    block.bytes = 0;
+  }
+  if (*owner == Owner::module) block.module = r.object;
   if (block.bytes > UINT64_MAX - block.start) return std::nullopt;
-  block.birth = call;
-  block.born = r.seq_end ? r.seq_end : r.h.seq;
+  block.birth = {r.seq_end ? r.seq_end : r.h.seq, call, r.stack, r.python_stack};
   block.device = r.device;
   return block;
+}
+
+Moment moment_of_end(const Timeline& timeline, size_t call) {
+  const CallRecord& r = timeline.call(call).r;
+  return {r.h.seq, call, r.stack, r.python_stack};
 }
 
 End memory_ended(const Timeline& timeline, size_t call) {

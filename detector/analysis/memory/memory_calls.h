@@ -12,6 +12,8 @@ namespace capgate::analysis {
 
 // Handles of CUDA arrays are no addresses: they get a part of the address space that no memory has.
 uint64_t array_address(uint64_t handle);
+// And so do those of modules.
+uint64_t code_address(uint64_t module);
 
 // The block that the call brought; nothing for one that failed, or whose product is not memory by itself.
 std::optional<Block> block_born(const Timeline& timeline, size_t call);
@@ -25,6 +27,7 @@ struct End {
   int32_t device = trace::kNoDevice;
 };
 
+Moment moment_of_end(const Timeline& timeline, size_t call);
 End memory_ended(const Timeline& timeline, size_t call);
 
 }  // namespace capgate::analysis

@@ -60,6 +60,19 @@ void sync_copy(Judge& judge, size_t i) {
   judge.report(finding);
 }
 
+// What the process itself found before each launch: the memory still there, or gone before one of them.
+enum class Found { nothing, there, gone };
+
+Found found_at_launches(Judge& judge, size_t i, bool reads) {
+  Found found = Found::nothing;
+  for (const auto& operand : judge.process().trace.host_operands) {
+    if (operand.r.copy_seq != judge.call(i).r.h.seq || (operand.r.is_source != 0) != reads) continue;
+    if (static_cast<trace::OperandState>(operand.r.state) == trace::OperandState::gone) return Found::gone;
+    found = Found::there;
+  }
+  return found;
+}
+
 void pageable_copy(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
   const bool reads = reads_pageable(judge.timeline(), call.r);
@@ -75,12 +88,17 @@ void pageable_copy(Judge& judge, size_t i) {
   if (const Capture* capture = judge.window(i)) {
     // A stream outside the capture: escaped-work speaks of it, the address is in no graph.
     if (judge.context(i).stream_capture == kNone && !is_refusal(call.r.result)) return;
-    const bool alive = capture->state == CaptureState::completed &&
-                       is_alive_at_launches(judge, *capture, i, place, reads ? call.r.src : call.r.dst);
+    const Found found = found_at_launches(judge, i, reads);
+    const bool launched = capture->state == CaptureState::completed && capture->launches > 0;
+    const bool gone = launched && found == Found::gone;
+    const bool alive = launched && !gone &&
+                       (found == Found::there ||
+                        is_alive_at_launches(judge, *capture, i, place, reads ? call.r.src : call.r.dst));
     finding.capture = static_cast<int32_t>(capture->number);
     finding.severity = judge.window_severity(*capture, alive ? Severity::warning : Severity::error);
     finding.message =
         judge.killed(i) + what + " that every replay will " + (reads ? "read" : "write") + " again";
+    if (gone) finding.message += "; it was gone when the graph was launched";
     if (alive) {
       finding.details["at each launch"] = "alive";
       finding.message += "; it was alive at each launch";

@@ -37,8 +37,12 @@ std::string block_text(const Block& block) {
       return "another process's memory";
     case Owner::module:
       return "a module's variable";
+    case Owner::code:
+      return "the module";
     case Owner::graph:
       return sized("a graph's own memory");
+    case Owner::framework:
+      return sized("a tensor's memory");
   }
   return "memory";
 }
@@ -60,16 +64,20 @@ std::string owner_name(Owner owner) {
     case Owner::peer:
       return "peer";
     case Owner::module:
+    case Owner::code:
       return "module";
     case Owner::graph:
       return "graph";
+    case Owner::framework:
+      return "torch";
   }
   return "";
 }
 
 // What the call that ended the block did to it.
-std::string end_text(Family family) {
-  switch (family) {
+std::string end_text(Judge& judge, const Moment& death) {
+  if (!death.call) return "drops";
+  switch (static_cast<Family>(judge.call(*death.call).r.family)) {
     case Family::vmm:
       return "unmaps";
     case Family::host_unregister:
@@ -102,10 +110,16 @@ std::string node_text(Judge& judge, const Held& held) {
     case Use::frees:
       return "a free";
     case Use::parameter:
+    case Use::code:
+    case Use::word:
       break;
   }
   const auto name = judge.process().trace.text(held.node->name);
   return name.empty() ? "a kernel" : "the kernel " + kernel_name(name).substr(0, 120);
+}
+
+Elsewhere elsewhere(const Moment& moment) {
+  return {moment.stack, moment.python_stack, ""};
 }
 
 std::string place_text(const Place& place) {
@@ -123,18 +137,31 @@ void describe(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost, 
   finding.phase = reports::Phase::replay;
   finding.capture = lost.capture;
   if (block.bytes) finding.bytes = block.bytes;
-  finding.more_stacks.emplace_back("captured", lost.held.maker);
+  // Launches that are where they belong have no stack: the capture's beginning has.
+  const auto& capture = judge.timeline().captures[static_cast<size_t>(lost.capture)];
+  const size_t captured = judge.place(lost.held.maker).known ? lost.held.maker : capture.begin;
+  finding.more_stacks.emplace_back("captured", captured);
   auto& details = finding.details;
   details["memory"] = owner_name(block.owner);
   details["node"] = node_text(judge, lost.held);
   if (lost.held.use == Use::parameter) details["parameter"] = std::to_string(lost.held.parameter + 1);
   if (lost.nodes > 1) details["nodes"] = std::to_string(lost.nodes);
-  const auto at = [&](const char* what, size_t call) {
-    if (const std::string place = place_text(judge.place(call)); !place.empty()) details[what] = place;
+  const auto at = [&](const char* what, const Place& place) {
+    if (const std::string text = place_text(place); !text.empty()) details[what] = text;
   };
-  at("allocated at", block.birth);
-  at("captured at", lost.held.maker);
-  if (lost.launch) at("launched at", *lost.launch);
+  at("allocated at", judge.place(elsewhere(block.birth)));
+  at("captured at", judge.place(captured));
+  if (lost.launch) at("launched at", judge.place(*lost.launch));
+}
+
+// Where the block went. A framework's allocator makes no call: the launch, or the node's, lends its own.
+void place_at(const Moment& moment, const LostMemory& lost, Finding& finding) {
+  if (moment.call) {
+    finding.call = *moment.call;
+    return;
+  }
+  finding.call = lost.launch.value_or(lost.held.maker);
+  finding.elsewhere = elsewhere(moment);
 }
 
 void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost) {
@@ -143,14 +170,17 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
       judge.capture_name(judge.timeline().captures[static_cast<size_t>(lost.capture)]);
   Finding finding;
   describe(judge, ledger, lost, finding);
-  finding.call = *block.death;
+  place_at(*block.death, lost, finding);
   finding.role = "freed";
-  finding.more_stacks.emplace_back("allocated", block.birth);
+  finding.stacks_elsewhere.emplace_back("allocated", elsewhere(block.birth));
   finding.severity = lost.launch ? Severity::error : Severity::warning;
+  if (lost.held.use == Use::word) {
+    finding.severity = Severity::note;
+    finding.details["certain"] = "no";
+  }
   const std::string node = finding.details["node"];
-  finding.message = fmt::format(
-      "{} {} that {} of {} uses: ", end_text(static_cast<Family>(judge.call(finding.call).r.family)),
-      block_text(block), node, capture);
+  finding.message = fmt::format("{} {} that {} of {} {}: ", end_text(judge, *block.death), block_text(block),
+                                node, capture, lost.held.use == Use::word ? "seems to use" : "uses");
   if (!lost.launch)
     finding.message += "the graph is kept, and was not launched since";
   else
@@ -158,7 +188,7 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   finding.details["now"] = "nothing";
   if (lost.fate == Fate::another_owner) {
     const Block& now = ledger.blocks[*lost.now];
-    const std::string where = place_text(judge.place(now.birth));
+    const std::string where = place_text(judge.place(elsewhere(now.birth)));
     finding.details["now"] = block_text(now) + (where.empty() ? "" : ", allocated at " + where);
     finding.message +=
         lost.launch ? ", and works on " + finding.details["now"] : "; there is now " + finding.details["now"];
@@ -171,9 +201,9 @@ void report_back(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   const Block& now = ledger.blocks[*lost.now];
   Finding finding;
   describe(judge, ledger, lost, finding);
-  finding.call = now.birth;
+  place_at(now.birth, lost, finding);
   finding.role = "allocated";
-  finding.more_stacks.emplace_back("freed", *ledger.blocks[lost.block].death);
+  finding.stacks_elsewhere.emplace_back("freed", elsewhere(*ledger.blocks[lost.block].death));
   finding.severity = Severity::note;
   finding.details["now"] = "the same again";
   finding.message = fmt::format(

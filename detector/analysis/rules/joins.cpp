@@ -52,7 +52,8 @@ void place_record(Judge& judge, size_t wait, size_t record, Finding& finding) {
   for (size_t k = record; k-- > 0;) {
     const Call& before = judge.call(k);
     const auto family = static_cast<Family>(before.r.family);
-    if ((before.r.flags & trace::kNested) || !trace::is_work(family) || stream_key(before) != stream) continue;
+    if ((before.r.flags & trace::kNested) || !trace::is_work(family) || stream_key(before) != stream)
+      continue;
     if (family == Family::graph_launch) finding.details["recorded behind"] = "a graph launch";
     return;
   }

@@ -7,6 +7,7 @@
 
 #include "detector/analysis/judge.h"
 #include "detector/analysis/kernel_name.h"
+#include "detector/analysis/private_setup.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/families.h"
 
@@ -143,8 +144,14 @@ void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) 
                                 judge.capture_name(capture);
   } else if (stray == Stray::other_stream) {
     finding.rule = "escaped-work";
+    const bool setup = is_private_setup(judge, i);
+    if (setup) {
+      finding.severity = Severity::note;
+      finding.details["setup"] = "yes";
+    }
     finding.message = what + " went to " + judge.stream_name(i) + ", which " + judge.capture_name(capture) +
-                      " does not include: it ran once and is not in the graph";
+                      " does not include: it ran once and is not in the graph" +
+                      (setup ? ", and the thread, in relaxed mode, waited for it" : "");
     if (fork_refused) finding.details["fork"] = "refused";
   } else if (stray == Stray::other_device) {
     finding.rule = "wrong-device";

@@ -5,6 +5,7 @@
 #include "detector/preload/calls/consequences.h"
 #include "detector/preload/calls/families.h"
 #include "detector/preload/calls/graph_calls.h"
+#include "detector/preload/calls/host_operands.h"
 #include "detector/preload/calls/scope.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/calls/window.h"
@@ -88,6 +89,7 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   }
   frame.name = call_name(thread, domain, cbid, call.functionName);
   frame.record = write_call(thread, frame, domain, cbid, call, operands, nested);
+  if (family == Family::graph_launch) check_operands(thread, frame.seq);
   // Our own work above is not the program's waiting time.
   if (frame.record != nullptr) frame.record->t_begin_ns = monotonic_ns();
 }
@@ -116,6 +118,10 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     record->t_end_ns = has_trait(family, trace::kUntimed) ? record->t_begin_ns : monotonic_ns();
     if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
     if (result == 0) record->out = product;
+    if (const uint64_t bytes = result == 0 ? read_given_bytes(*frame.shape, call.functionParams) : 0;
+        bytes != 0)
+      record->bytes = bytes;
+    if (family == Family::peer && result == 0 && product != 0) record->bytes = memory_bytes(product);
     if (result != 0) write_graph_refusal(*record, *frame.shape, call.functionParams);
     if (record->context == 0 && call.context != nullptr) {
       record->context = reinterpret_cast<uint64_t>(call.context);

@@ -1,6 +1,7 @@
 #include "detector/preload/calls/call_record.h"
 
 #include "detector/preload/calls/families.h"
+#include "detector/preload/calls/host_operands.h"
 #include "detector/preload/calls/ranges.h"
 #include "detector/preload/calls/resources.h"
 #include "detector/preload/calls/scope.h"
@@ -118,7 +119,9 @@ CallRecord* write_call(ThreadState& thread, Frame& frame, uint32_t domain, uint3
   }
   if (wants_stack(thread, filled, family, frame.judged)) take_stacks(thread, filled);
   frame.seq = next_seq();
-  return commit_call(thread, filled, frame.seq);
+  CallRecord* record = commit_call(thread, filled, frame.seq);
+  if (record != nullptr && family == Family::memcpy_async) watch_operands(thread, *record);
+  return record;
 }
 
 void complete_launch(ThreadState& thread, CallRecord& record, const CallShape& shape,

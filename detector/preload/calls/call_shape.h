@@ -36,6 +36,9 @@ enum class Special : uint8_t {
   instantiate_params,
   update_result,
   error_node,
+  alloc_pitch,
+  alloc_3d,
+  out_bytes,
 };
 
 // Offsets are plus one, so that zero means "has none".
@@ -86,6 +89,9 @@ struct GraphRefusal {
   uint64_t node, from, reason;
 };
 GraphRefusal read_graph_refusal(const CallShape& shape, const void* parameters);
+
+// At exit: the bytes that the call gave, where its arguments alone do not tell; else 0.
+uint64_t read_given_bytes(const CallShape& shape, const void* parameters);
 
 // At exit: the call's product (pointer, stream, event, graph, executable graph, old capture mode).
 uint64_t read_product(const CallShape& shape, const void* parameters);

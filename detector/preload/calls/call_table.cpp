@@ -115,6 +115,9 @@ void read_packed(const CallShape& shape, const void* parameters, Operands& out) 
     case Special::any_node:
     case Special::update_result:
     case Special::error_node:
+    case Special::alloc_pitch:
+    case Special::alloc_3d:
+    case Special::out_bytes:
       break;  // read at exit
     case Special::instantiate_params:
       if (const auto* p = pack<CUDA_GRAPH_INSTANTIATE_PARAMS>(shape, parameters)) out.arg = p->flags;
@@ -261,6 +264,28 @@ void read_operands(const CallShape& shape, const void* parameters, Operands& out
   if (shape.block != 0)
     memcpy(out.block, static_cast<const char*>(parameters) + shape.block - 1, sizeof(out.block));
   if (shape.special != Special::none) read_packed(shape, parameters, out);
+}
+
+uint64_t read_given_bytes(const CallShape& shape, const void* parameters) {
+  if (parameters == nullptr || shape.pack == 0) return 0;
+  switch (shape.special) {
+    case Special::alloc_pitch: {
+      const auto* pitch = pack<size_t>(shape, parameters);
+      return pitch != nullptr ? uint64_t(*pitch) * load(parameters, shape.rows, shape.rows_width) : 0;
+    }
+    case Special::alloc_3d: {
+      const auto* given = reinterpret_cast<const cudaPitchedPtr*>(load(parameters, shape.out));
+      cudaExtent extent;
+      memcpy(&extent, static_cast<const char*>(parameters) + shape.pack - 1, sizeof(extent));
+      return given != nullptr ? uint64_t(given->pitch) * extent.height * extent.depth : 0;
+    }
+    case Special::out_bytes: {
+      const auto* bytes = pack<size_t>(shape, parameters);
+      return bytes != nullptr ? uint64_t(*bytes) : 0;
+    }
+    default:
+      return 0;
+  }
 }
 
 uint64_t read_product(const CallShape& shape, const void* parameters) {

@@ -58,8 +58,9 @@ FAMILIES = [
     (r"GraphUpload", "graph_upload"),
     (r"ModuleLoad.*|LibraryLoad.*|Link(Create|AddData|AddFile|Complete)|FuncLoad", "module_load"),
     (r"ModuleUnload|LibraryUnload|LinkDestroy", "module_unload"),
+    (r"(64)?ModuleGetGlobal|LibraryGet(Global|Managed)", "module_global"),
     (
-        r"(64)?ModuleGet(Function|Global|SurfRef|TexRef)|ModuleEnumerateFunctions|Library(Get(Kernel|Global|Managed|"
+        r"(64)?ModuleGet(Function|SurfRef|TexRef)|ModuleEnumerateFunctions|Library(Get(Kernel|"
         r"UnifiedFunction|Module)|EnumerateKernels)|KernelGetFunction|GetFuncBySymbol|GetKernel|GetSymbol(Address|Size)",
         "symbol_load",
     ),
@@ -238,6 +239,28 @@ def roles(name, base, family, fields):
                 put("bytes2", field)
             if field.lower() == "flags":
                 put("arg", field)
+        # What the call says at its exit of how much it gave.
+        if base in ("cudaMallocPitch", "cuMemAllocPitch"):
+            put("pack", "pitch" if "pitch" in by_name else "pPitch")
+            special = "alloc_pitch"
+        elif base == "cudaMalloc3D":
+            put("pack", "extent")
+            special = "alloc_3d"
+    elif family == "module_global":
+        for kind, field in fields:
+            if kind in ("void **", "CUdeviceptr *", "CUdeviceptr_v1 *"):
+                put("out", field)
+            elif kind in ("size_t *", "unsigned int *"):
+                put("pack", field)
+                special = "out_bytes" if kind == "size_t *" else "none"
+            elif kind in ("CUmodule", "CUlibrary", "cudaLibrary_t"):
+                put("object", field)
+    elif family == "peer" and base.endswith(("IpcOpenMemHandle", "IpcCloseMemHandle")):
+        for kind, field in fields:
+            if kind in ("void **", "CUdeviceptr *"):
+                put("out", field)
+            elif kind in ("void *", "CUdeviceptr"):
+                put("dst", field)
     elif family == "launch":
         for kind, field in fields:
             if field in ("func", "f") or kind in ("cudaKernel_t", "CUfunction"):

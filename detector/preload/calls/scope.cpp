@@ -14,6 +14,10 @@ namespace {
 
 constexpr uint32_t kStacksOutside = 1000;  // a family, outside everything judged
 constexpr uint32_t kRecordsOutside = 100000;
+// Memory that comes and goes: a graph may hold any of it, and one free that is not seen makes the rest
+// untrue.
+constexpr uint32_t kRecordsOfMemory = 500000;
+constexpr uint32_t kStacksOfMemory = 50000;
 constexpr uint32_t kStacksOfEdits = 20000;  // of graphs that are built or changed node by node
 constexpr uint32_t kPollsInARow = 64;
 constexpr uint32_t kCallsInSteps = 50000;  // of one thread between its replays
@@ -59,7 +63,8 @@ bool has_room(ThreadState& thread, Family family, bool judged) {
   }
   if (judged) return true;
   if (has_trait(family, trace::kFrequent)) return false;
-  return g_outside[size_t(family)].fetch_add(1, std::memory_order_relaxed) < kRecordsOutside;
+  const uint32_t most = is_memory(family) ? kRecordsOfMemory : kRecordsOutside;
+  return g_outside[size_t(family)].fetch_add(1, std::memory_order_relaxed) < most;
 }
 
 bool is_repeated_poll(ThreadState& thread, Family family, uint32_t domain, uint32_t cbid) {
@@ -83,7 +88,8 @@ bool wants_stack(const ThreadState& thread, const trace::CallRecord& record, Fam
   if (has_trait(family, trace::kEdit))
     return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOfEdits;
   if (judged) return !in_step_only(thread) || thread.step_calls <= kStacksInSteps;
-  return g_outside[size_t(family)].load(std::memory_order_relaxed) <= kStacksOutside;
+  const uint32_t most = is_memory(family) ? kStacksOfMemory : kStacksOutside;
+  return g_outside[size_t(family)].load(std::memory_order_relaxed) <= most;
 }
 
 }  // namespace capgate::preload

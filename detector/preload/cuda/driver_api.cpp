@@ -55,6 +55,7 @@ bool find_driver() {
   find(lib, g_driver.child_graph, "cuGraphChildGraphNodeGetGraph");
   find(lib, g_driver.node_attribute, "cuGraphKernelNodeGetAttribute");
   find(lib, g_driver.func_name, "cuFuncGetName");
+  find(lib, g_driver.func_module, "cuFuncGetModule");
   find(lib, g_driver.kernel_name, "cuKernelGetName");
   find(lib, g_driver.func_param_info, "cuFuncGetParamInfo");
   find(lib, g_driver.kernel_param_info, "cuKernelGetParamInfo");
@@ -70,6 +71,13 @@ StreamCapture stream_capture(uint64_t stream, bool per_thread) {
                                 nullptr) != CUDA_SUCCESS)
     return {255, 0};
   return {uint8_t(status), status == CU_STREAM_CAPTURE_STATUS_NONE ? 0 : id};
+}
+
+uint64_t memory_bytes(uint64_t address) {
+  if (address == 0 || g_driver.pointer_attribute == nullptr) return 0;
+  size_t bytes = 0;
+  const CUresult result = g_driver.pointer_attribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
+  return result == CUDA_SUCCESS ? bytes : 0;
 }
 
 trace::Memory memory_kind(uint64_t address) {

@@ -34,6 +34,7 @@ struct DriverApi {
   CUresult (*child_graph)(CUgraphNode, CUgraph*);
   CUresult (*node_attribute)(CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue*);
   CUresult (*func_name)(const char**, CUfunction);
+  CUresult (*func_module)(CUmodule*, CUfunction);
   CUresult (*kernel_name)(const char**, CUkernel);
   CUresult (*func_param_info)(CUfunction, size_t, size_t*, size_t*);
   CUresult (*kernel_param_info)(CUkernel, size_t, size_t*, size_t*);
@@ -54,6 +55,9 @@ StreamCapture stream_capture(uint64_t stream, bool per_thread);
 
 // What kind of memory an address is in. Legal in a capture window.
 trace::Memory memory_kind(uint64_t address);
+
+// Bytes of the allocation or mapping that begins at an address; 0 when CUDA does not tell. Legal as above.
+uint64_t memory_bytes(uint64_t address);
 
 // The device of the context that is current on this thread; `context` is that context.
 int32_t current_device(uint64_t context);

@@ -126,6 +126,10 @@ bool write_kernel_node(ThreadState& thread, NodeOwner owner, CUgraphNode node,
   record->block[2] = params.blockDimZ;
   record->shared_bytes = params.sharedMemBytes;
   record->context = reinterpret_cast<uint64_t>(params.ctx);
+  CUmodule module = nullptr;
+  if (params.func != nullptr && g_driver.func_module != nullptr &&
+      g_driver.func_module(&module, params.func) == CUDA_SUCCESS)
+    record->src = reinterpret_cast<uint64_t>(module);
   record->param_bytes = uint32_t(total);
   record->param_count = uint32_t(count);
   if (count != 0) record->param_layout |= trace::kParamsPlaced;

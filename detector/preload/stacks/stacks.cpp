@@ -134,6 +134,19 @@ uint32_t caller_addresses(uint64_t* out, uint32_t most) {
   return count;
 }
 
+bool frame_of(const ThreadState& thread, uint64_t address, uint64_t* at, uint64_t* return_address) {
+  if (g_backtrace == nullptr || address < thread.entry) return false;
+  Walked walked;
+  g_backtrace(visit_frame, &walked);
+  for (uint32_t i = 0; i < walked.slot_count; ++i) {
+    if (walked.slots[i].at <= address) continue;
+    *at = walked.slots[i].at;
+    *return_address = walked.slots[i].ip;
+    return true;
+  }
+  return false;
+}
+
 void describe_caller(char* out, size_t size) {
   out[0] = 0;
   if (g_backtrace == nullptr) return;

@@ -23,6 +23,10 @@ uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python = 
 // most `most`; where Python runs, down to the interpreter. How many there are.
 uint32_t caller_addresses(uint64_t* out, uint32_t most);
 
+// The frame that holds an address of the calling thread's stack: where its return address lies, and what that
+// is. False: no frame is known to hold it.
+bool frame_of(const ThreadState& thread, uint64_t address, uint64_t* at, uint64_t* return_address);
+
 // "prog+0x12c4": the innermost frame outside this library and NVIDIA's, or empty.
 void describe_caller(char* out, size_t size);
 

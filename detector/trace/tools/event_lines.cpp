@@ -131,6 +131,14 @@ class Lines {
         if (stacks_) stacks_(r.stack, r.python_stack);
         break;
       }
+      case RecordType::host_operand: {
+        const auto& r = begin(trace_.host_operands[i]);
+        std::printf("host operand %s %s of call %" PRIu64 " at launch %" PRIu64 "\n",
+                    r.is_source ? "src" : "dst",
+                    r.state == static_cast<uint16_t>(OperandState::gone) ? "gone" : "watched", r.copy_seq,
+                    r.launch_seq);
+        break;
+      }
       case RecordType::pool_block: {
         const auto& r = begin(trace_.pool_blocks[i]);
         std::printf(

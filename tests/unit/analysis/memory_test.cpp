@@ -1,63 +1,15 @@
 // Which launches use memory that is no longer what the graph was made with.
-#include <algorithm>
+#include <chrono>
 #include <functional>
 
-#include "tests/unit/analysis/expect.h"
-#include "tests/unit/analysis/trace_builder.h"
+#include "detector/analysis/analyze.h"
+#include "tests/unit/analysis/freed_memory.h"
 
 namespace capgate::test {
 namespace {
 
 using reports::Severity;
 using reports::Verdict;
-using Faults = std::vector<std::string>;
-
-constexpr uint64_t kBlock = 0x7f0000100000, kBytes = 4096;
-
-std::vector<std::string> roles(const reports::Violation& violation) {
-  std::vector<std::string> out;
-  for (const auto& stack : violation.stacks) out.push_back(stack.role);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-class FreedMemory : public testing::Test {
- protected:
-  CallRecord& born(uint64_t address = kBlock, uint64_t bytes = kBytes, int line = 10) {
-    p.at("step.cpp", line, "make");
-    CallRecord& call = p.malloc(bytes);
-    call.out = address;
-    return call;
-  }
-  CallRecord& died(uint64_t address = kBlock, int line = 40) {
-    p.at("step.cpp", line, "grow");
-    CallRecord& call = p.free();
-    call.dst = address;
-    return call;
-  }
-  // One kernel whose second parameter is `address`.
-  void captured(uint64_t address = kBlock + 64, uint64_t graph = kGraph, uint64_t exec = kExec) {
-    p.at("step.cpp", 20, "record");
-    p.begin_capture();
-    p.at("step.cpp", 21, "record");
-    const uint64_t maker = p.launch(kStream).h.seq;
-    p.at("step.cpp", 20, "record");
-    p.end_capture(kStream, 1, 0, graph);
-    p.kernel_node(graph, 0xb000 + graph, maker, "scale", {7, address});
-    p.instantiate(exec, graph);
-  }
-  void launched(int times = 1, uint64_t exec = kExec) {
-    p.at("step.cpp", 50, "decode");
-    for (int i = 0; i < times; ++i) p.replay(exec);
-  }
-  reports::Report report() {
-    p.end();
-    return trace.report();
-  }
-
-  TraceBuilder trace;
-  ProcessBuilder& p = trace.process();
-};
 
 TEST_F(FreedMemory, ALaunchAfterTheFreeIsAnErrorWithThreeStacks) {
   born();
@@ -351,6 +303,118 @@ TEST_F(FreedMemory, OneFreeUnderManyGraphsIsOneFinding) {
   died();
   for (uint64_t i = 0; i < 5; ++i) launched(1, kExec + i);
   EXPECT_EQ(only(report(), "freed-memory").count, 5u);
+}
+
+// The code and the variables of a module go with it.
+TEST_F(FreedMemory, AModuleThatIsUnloadedTakesItsKernelsAndVariablesAway) {
+  constexpr uint64_t kModule = 0x6000;
+  for (const bool variable : {false, true}) {
+    TraceBuilder other;
+    ProcessBuilder& b = other.process();
+    b.at("step.cpp", 10, "load");
+    b.call(Family::module_load, "cuModuleLoadData").out = kModule;
+    for (int asked = 0; asked < 2; ++asked) {
+      CallRecord& global = b.call(Family::module_global, "cuModuleGetGlobal_v2");
+      global.object = kModule;
+      global.out = kBlock;
+      global.bytes = kBytes;
+    }
+    b.begin_capture();
+    const uint64_t maker = b.launch(kStream).h.seq;
+    b.end_capture();
+    b.kernel_node(kGraph, 0xb000, maker, "scale", {variable ? kBlock + 8 : 7}, variable ? 0 : kModule);
+    b.instantiate();
+    b.replay();
+    b.call(Family::module_unload, "cuModuleUnload").object = kModule + 1;
+    b.replay();
+    b.at("step.cpp", 40, "reload");
+    b.call(Family::module_unload, "cuModuleUnload").object = kModule;
+    b.replay();
+    b.end();
+    const auto report = other.report();
+    const auto fault = only(report, "freed-memory");
+    EXPECT_EQ(fault.location.line, 40);
+    EXPECT_EQ(fault.details.at("memory"), "module");
+    EXPECT_EQ(fault.situation, "freed-memory.module-unloaded");
+    EXPECT_EQ(fault.message,
+              variable ? "unloads a module's variable that the kernel scale of capture 1 of s1 "
+                         "uses: the graph was launched once since"
+                       : "unloads the module that the kernel scale of capture 1 of s1 uses: the graph was "
+                         "launched once since");
+  }
+}
+
+// PyTorch's kernels take their pointers in structures; a word of one may as well be what lay on the stack.
+TEST_F(FreedMemory, AWordInsideAStructureIsANote) {
+  for (const bool also_whole : {false, true}) {
+    TraceBuilder other;
+    ProcessBuilder& b = other.process();
+    b.malloc(kBytes).out = kBlock;
+    b.begin_capture();
+    const uint64_t maker = b.launch(kStream).h.seq;
+    b.end_capture(kStream, 2);
+    b.struct_node(kGraph, 0xb000, maker, "gather", {3, kBlock + 16, 0});
+    if (also_whole) b.kernel_node(kGraph, 0xb001, maker, "scale", {kBlock});
+    b.instantiate();
+    b.at("step.cpp", 40, "grow");
+    b.free().dst = kBlock;
+    b.replay();
+    b.end();
+    const auto report = other.report();
+    const auto fault = only(report, "freed-memory");
+    EXPECT_EQ(fault.severity, also_whole ? Severity::error : Severity::note);
+    EXPECT_EQ(fault.message,
+              also_whole ? "frees 4096 bytes of device memory that the kernel scale of capture 1 of s1 uses: "
+                           "the graph was launched once since"
+                         : "frees 4096 bytes of device memory that the kernel gather of capture 1 of s1 "
+                           "seems to use: the graph was launched once since");
+    EXPECT_EQ(fault.situation, also_whole ? "freed-memory.device-memory" : "freed-memory.seems-used");
+  }
+}
+
+// The launch may be the last thing that the program did.
+TEST_F(FreedMemory, ALaunchThatFailedOrNeverCameBackCounts) {
+  for (const int32_t result : {700, trace::kPending}) {
+    TraceBuilder other;
+    ProcessBuilder& b = other.process();
+    b.malloc(kBytes).out = kBlock;
+    b.begin_capture();
+    const uint64_t maker = b.launch(kStream).h.seq;
+    b.end_capture();
+    b.kernel_node(kGraph, 0xb000, maker, "scale", {kBlock});
+    b.instantiate();
+    b.replay();
+    b.at("step.cpp", 40, "grow");
+    b.free().dst = kBlock;
+    b.replay().result = result;
+    const auto fault = only(other.report(), "freed-memory");
+    EXPECT_EQ(fault.severity, Severity::error);
+    EXPECT_EQ(fault.location.line, 40);
+  }
+}
+
+// A launch costs what has changed since the last one.
+TEST_F(FreedMemory, TwentyThousandNodesLaunchedTenThousandTimesAreJudgedInTime) {
+  constexpr int kNodes = 20000, kLaunches = 10000;
+  for (uint64_t i = 0; i < 64; ++i) born(kBlock + i * 0x100000, kBytes, 10);
+  p.at("step.cpp", 20, "record");
+  p.begin_capture();
+  const uint64_t maker = p.launch(kStream).h.seq;
+  p.end_capture(kStream, kNodes);
+  for (uint64_t i = 0; i < kNodes; ++i)
+    p.kernel_node(kGraph, 0xb000 + i, i == 0 ? maker : 0, "scale",
+                  {kBlock + i % 64 * 0x100000, kBlock + (i + 1) % 64 * 0x100000, i});
+  p.instantiate();
+  launched(kLaunches / 2);
+  died();
+  launched(kLaunches / 2);
+  p.end();
+  EXPECT_LE(p.file().size(), size_t{20} << 20);
+  const auto sealed = trace.sealed();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto report = analysis::analyze(sealed);
+  EXPECT_LE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(only(report, "freed-memory").details.at("launches"), std::to_string(kLaunches / 2));
 }
 
 }  // namespace

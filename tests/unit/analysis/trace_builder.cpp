@@ -397,8 +397,30 @@ void ProcessBuilder::copy_node(uint64_t graph, uint64_t node, uint64_t call_seq,
   add(record, RecordType::graph_node);
 }
 
-void ProcessBuilder::kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
-                                 const std::vector<uint64_t>& params) {
+namespace {
+
+// A kernel node's parameters, with their places, as they stand behind its record.
+std::string param_bytes(trace::GraphNodeRecord& record, const std::vector<uint64_t>& words, bool one) {
+  const auto count = static_cast<uint32_t>(words.size());
+  record.param_count = one ? 1 : count;
+  record.param_bytes = count * 8;
+  if (!words.empty()) record.param_layout = trace::kParamsPlaced;
+  std::string tail;
+  const auto put = [&](const auto& value) {
+    tail.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  for (uint32_t i = 0; i < record.param_count; ++i) {
+    put(uint32_t{i * 8});
+    put(uint32_t{one ? count * 8 : 8});
+  }
+  for (const uint64_t word : words) put(word);
+  return tail;
+}
+
+}  // namespace
+
+void ProcessBuilder::kernel(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                            const std::vector<uint64_t>& words, bool one, uint64_t module) {
   const uint32_t label = string(name);
   if (call_seq != 0) {
     trace::NodeRecord made{};
@@ -411,18 +433,8 @@ void ProcessBuilder::kernel_node(uint64_t graph, uint64_t node, uint64_t call_se
   record.graph = graph;
   record.node = node;
   record.name = label;
-  record.param_count = static_cast<uint32_t>(params.size());
-  record.param_bytes = static_cast<uint32_t>(params.size() * sizeof(uint64_t));
-  record.param_layout = params.empty() ? 0 : 1;
-  std::string tail;
-  const auto put = [&](const auto& value) {
-    tail.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  };
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    put(uint32_t{i * 8});
-    put(uint32_t{8});
-  }
-  for (const uint64_t param : params) put(param);
+  record.src = module;
+  const std::string tail = param_bytes(record, words, one);
   add(record, RecordType::graph_node, tail);
 }
 
@@ -479,6 +491,39 @@ void ProcessBuilder::clone(uint64_t graph, uint64_t node, uint64_t original) {
   record.original = original;
   record.call_seq = calls_.back().h.seq;
   add(record, RecordType::node_clone);
+}
+
+void ProcessBuilder::kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                                 const std::vector<uint64_t>& params, uint64_t module) {
+  kernel(graph, node, call_seq, name, params, false, module);
+}
+
+void ProcessBuilder::struct_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                                 const std::vector<uint64_t>& words) {
+  kernel(graph, node, call_seq, name, words, true, 0);
+}
+
+uint64_t ProcessBuilder::pool_block(trace::BlockOp op, uint64_t start, uint64_t bytes, uint64_t born_seq) {
+  trace::PoolBlockRecord record{};
+  record.start = start;
+  record.bytes = bytes;
+  record.born_seq = born_seq != 0 ? born_seq : seq_ + 1;
+  record.op = static_cast<uint16_t>(op);
+  record.allocator = static_cast<uint16_t>(trace::Allocator::torch);
+  record.stack = native_;
+  record.python_stack = python_;
+  add(record, RecordType::pool_block);
+  return record.born_seq;
+}
+
+void ProcessBuilder::host_operand(uint64_t copy_seq, trace::OperandState seen, uint64_t launch_seq,
+                                  bool is_source) {
+  trace::HostOperandRecord record{};
+  record.copy_seq = copy_seq;
+  record.launch_seq = launch_seq;
+  record.state = static_cast<uint16_t>(seen);
+  record.is_source = is_source ? 1 : 0;
+  add(record, RecordType::host_operand);
 }
 
 CallRecord& ProcessBuilder::malloc_async(uint64_t stream, uint64_t address, uint64_t bytes) {

@@ -92,7 +92,14 @@ class ProcessBuilder {
                  uint64_t src, Memory src_memory, HostPlace place, uint64_t bytes);
   // A kernel node with its parameters, eight bytes each; `call_seq` as above.
   void kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
-                   const std::vector<uint64_t>& params);
+                   const std::vector<uint64_t>& params, uint64_t module = 0);
+  // The same, with one parameter: a structure of these words.
+  void struct_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                   const std::vector<uint64_t>& words);
+  // Of PyTorch's allocator, at the place of at() and its kin. `born_seq` 0: the record's own.
+  uint64_t pool_block(trace::BlockOp op, uint64_t start, uint64_t bytes, uint64_t born_seq = 0);
+  void host_operand(uint64_t copy_seq, trace::OperandState seen, uint64_t launch_seq = 0,
+                    bool is_source = true);
   // The call that adds a node to a graph; its record of the node comes with it.
   CallRecord& add_node(uint64_t graph, uint64_t node, const std::string& name = "cudaGraphAddKernelNode");
   void made_node(uint64_t graph, uint64_t node, uint64_t call_seq);
@@ -136,6 +143,8 @@ class ProcessBuilder {
     std::vector<std::byte> bytes;  // empty: calls_[call]
     size_t call;
   };
+  void kernel(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+              const std::vector<uint64_t>& words, bool one, uint64_t module);
   uint32_t string(const std::string& text);
   uint32_t stack(std::map<uint32_t, std::vector<uint32_t>>& stacks, std::vector<reports::Frame> frames);
   template <class Record>

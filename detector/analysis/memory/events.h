@@ -1,0 +1,30 @@
+// What happens to memory, graphs and executables in a run, in its order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "detector/analysis/timeline.h"
+
+namespace capgate::analysis {
+
+struct Event {
+  enum class What : uint8_t { ends, born, pool_block, made, launched, tried, exec_gone };
+  uint64_t seq = 0;
+  What what = What::ends;
+  size_t index =
+      0;  // of a call, a pool block, a capture or a launch; an executable's handle. tried: of a failed launch
+};
+
+// Memory is somebody's from the end of the call that made it to the beginning of the one that takes it back:
+// in between, another thread may be given what this one frees.
+std::vector<Event> memory_events(const Timeline& timeline);
+
+// A span of the run in which a capture was open on any thread.
+struct Window {
+  uint64_t begin = 0, end = 0;
+};
+std::vector<Window> capture_windows(const Timeline& timeline);  // in order and apart
+
+}  // namespace capgate::analysis
