@@ -18,6 +18,7 @@ struct ClangArguments {
   std::string language;                  // c | c++ | cuda; empty: by the file's name
   std::string standard;                  // "c++20"; empty: the command names none
   GpuArch arch;
+  bool nvcc = false;  // the words were nvcc's
   bool per_thread_default_stream = false;
 };
 

@@ -5,7 +5,11 @@
 #include <clang/AST/Decl.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/Utils.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
+
+#include <utility>
 
 namespace capgate::lint {
 namespace {
@@ -53,8 +57,39 @@ class Consumer : public clang::ASTConsumer {
   }
 };
 
+// The project's own code sees __NVCC__, as it does when nvcc builds it. System headers do not: CUDA's and
+// CCCL's have arms for clang, and in those for nvcc they use builtins that clang lacks.
+class HidesNvcc : public clang::PPCallbacks {
+ public:
+  explicit HidesNvcc(clang::Preprocessor& preprocessor)
+      : preprocessor_(preprocessor), name_(preprocessor.getIdentifierInfo("__NVCC__")) {}
+
+  void FileChanged(clang::SourceLocation at, FileChangeReason, clang::SrcMgr::CharacteristicKind kind,
+                   clang::FileID) override {
+    if (clang::SrcMgr::isSystem(kind)) {
+      clang::MacroInfo* const defined = preprocessor_.getMacroInfo(name_);
+      if (!defined) return;
+      hidden_ = defined;
+      preprocessor_.appendMacroDirective(
+          name_, new (preprocessor_.getPreprocessorAllocator()) clang::UndefMacroDirective(at));
+    } else if (hidden_) {
+      preprocessor_.appendDefMacroDirective(name_, std::exchange(hidden_, nullptr));
+    }
+  }
+
+ private:
+  clang::Preprocessor& preprocessor_;
+  clang::IdentifierInfo* name_;
+  clang::MacroInfo* hidden_ = nullptr;
+};
+
 class Action : public clang::ASTFrontendAction {
  public:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.addPPCallbacks(std::make_unique<HidesNvcc>(preprocessor));
+    return true;
+  }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
     return std::make_unique<Consumer>();
   }

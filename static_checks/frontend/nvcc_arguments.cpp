@@ -202,6 +202,7 @@ class NvccTranslator {
     host.language = out_.language;  // "-x" of the host's options would not reach it
     if (!out_.standard.empty()) host.standard = out_.standard;
     host.arch = out_.arch;
+    host.nvcc = true;
     host.per_thread_default_stream |= out_.per_thread_default_stream;
     return host;
   }

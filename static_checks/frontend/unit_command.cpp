@@ -63,15 +63,26 @@ const Result<CudaToolkit>& toolkit_for(const std::string& given, const std::stri
   return it->second;
 }
 
-void add_cuda(const CudaToolkit& toolkit, const ClangArguments& translated, UnitCommand& out) {
+// Of what nvcc defines in every source that it is given, CUDA or not: __CUDACC__ comes from clang's CUDA
+// mode,
+// __NVCC__ is hidden from system headers (compile.cpp), clang has no builtins that would justify
+// __CUDACC_DEVICE_ATOMIC_BUILTINS__, and no header has the number of the build.
+void add_nvcc_macros(const CudaToolkit& toolkit, const ClangArguments& translated, UnitCommand& out) {
   std::vector<std::string>& words = out.arguments;
-  const std::string version = std::to_string(toolkit.version / 1000);
+  const std::string major = std::to_string(toolkit.version / 1000);
   const std::string minor = std::to_string(toolkit.version % 1000 / 10);
   words.insert(words.end(),
-               {"--cuda-host-only", "-nocudalib", "--cuda-path=" + toolkit.root,
-                "--cuda-gpu-arch=" + translated.arch.clang_name(), "-Wno-unknown-cuda-version",
-                "-D__CUDACC_VER_MAJOR__=" + version, "-D__CUDACC_VER_MINOR__=" + minor,
+               {"-D__CUDACC_VER_MAJOR__=" + major, "-D__CUDACC_VER_MINOR__=" + minor,
                 "-D__CUDACC_VER_BUILD__=0", "-D__CUDA_ARCH_LIST__=" + translated.arch.arch_list()});
+  if (translated.nvcc)
+    words.insert(words.end(), {"-D__CUDA_API_VER_MAJOR__=" + major, "-D__CUDA_API_VER_MINOR__=" + minor,
+                               "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"});
+}
+
+void add_cuda(const CudaToolkit& toolkit, const ClangArguments& translated, UnitCommand& out) {
+  out.arguments.insert(out.arguments.end(),
+                       {"--cuda-host-only", "-nocudalib", "--cuda-path=" + toolkit.root,
+                        "--cuda-gpu-arch=" + translated.arch.clang_name(), "-Wno-unknown-cuda-version"});
 }
 
 void add_toolkit_includes(const CudaToolkit& toolkit, UnitCommand& out) {
@@ -110,6 +121,8 @@ Result<UnitCommand> build(const std::string& file, const std::string& directory,
     add_cuda(*toolkit, translated, out);
     out.needs_texture_fetch = !toolkit->has_texture_fetch;
   }
+  if (translated.nvcc) out.arguments.push_back("-D__NVCC__=1");
+  if (toolkit && (out.cuda || translated.nvcc)) add_nvcc_macros(*toolkit, translated, out);
   out.arguments.insert(out.arguments.end(), translated.words.begin(), translated.words.end());
   if (toolkit) {
     if (out.cuda || wants_toolkit) add_toolkit_includes(*toolkit, out);

@@ -151,6 +151,30 @@ TEST(ParsePolicy, TheShimGivesWhatNvccGives) {
   EXPECT_TRUE(gaps.empty()) << (gaps.empty() ? "" : gaps[0]);
 }
 
+// The arm for nvcc is the one that nvcc builds; system headers keep the one for clang.
+TEST(ParsePolicy, NvccsMacrosAreThereForItsCommandsAlone) {
+  const std::string uses =
+      "#include <arms.h>\n#ifdef __NVCC__\n#define CHECK(x) (x)\n#endif\n" + kRegion +
+      "int step() { return CHECK(__NVCC__ + __CUDACC_VER_MAJOR__ + __CUDA_API_VER_MAJOR__ + in_arms()); }\n"
+      "#if !defined(__NVCC_DIAG_PRAGMA_SUPPORT__)\n#error no pragmas\n#endif\n";
+  const std::string arms =
+      "#pragma once\n#ifdef __NVCC__\ninline int in_arms() { return __a_builtin_of_nvcc(); }\n#else\n"
+      "inline int in_arms() { return 1; }\n#endif\n";
+  for (const char* name : {"a.cu", "a.cpp"}) {
+    Workspace w;
+    w.write("system/arms.h", arms);
+    w.write(name, uses);
+    w.database({{name, "/usr/local/cuda/bin/nvcc -isystem system"}});
+    const auto report = test::lint(w.settings()).report;
+    EXPECT_EQ(report.verdict, Verdict::pass) << name << ": " << test::all_reasons(report);
+  }
+  for (const char* command : {"clang++ -x cuda", "g++"}) {
+    const auto report = lint_text(
+        "a.cpp", "#ifdef __NVCC__\n#error it is not nvcc\n#endif\n" + kRegion + "void step() {}\n", command);
+    EXPECT_EQ(report.verdict, Verdict::pass) << command << ": " << test::all_reasons(report);
+  }
+}
+
 TEST(ParsePolicy, BracesInALaunchAreNvccsBusiness) {
   Workspace w;
   w.write("launch.cuh",
