@@ -68,10 +68,11 @@ struct NotAnalysed {
   std::string remedy;  // a command or an edit; empty: the driver's general one
   std::string region;  // the region that reaches it; only with one does it make the run inconclusive
   bool aside = false;  // worth naming, never a reason: another project's code
+  bool whole = false;  // `reason` is a sentence that names the function itself
 };
 template <class A>
 void fields(A& archive, NotAnalysed& v) {
-  archive(v.function, v.usr, v.place, v.reason, v.remedy, v.region, v.aside);
+  archive(v.function, v.usr, v.place, v.reason, v.remedy, v.region, v.aside, v.whole);
 }
 
 struct UnitResult {

@@ -89,8 +89,10 @@ void ReportBuilder::add(const Finding& finding) {
 
 void ReportBuilder::add(const NotAnalysed& function) {
   const std::string where = at_line(shown(function.place.file), function.place.line);
-  const std::string text = where + ": " + function.function +
-                           (function.aside ? "() was not looked into: " : "() was not analysed: ") +
+  const std::string text = where + ": " +
+                           (function.whole ? ""
+                                           : function.function + (function.aside ? "() was not looked into: "
+                                                                                 : "() was not analysed: ")) +
                            function.reason;
   if (function.region.empty()) {
     if (std::find(report_.coverage.not_checked.begin(), report_.coverage.not_checked.end(), text) ==
@@ -98,16 +100,19 @@ void ReportBuilder::add(const NotAnalysed& function) {
       report_.coverage.not_checked.push_back(text);
     return;
   }
+  const std::string reached = function.whole ? "" : "; it is reached from " + function.region;
   const reports::FileSuppression* entry = accepted(function);
   if (entry || settings_.unproven == "warn") {
     report_.coverage.not_checked.push_back(
-        text + "; it is reached from " + function.region +
-        (entry ? "; accepted (" + entry->origin + "): " + entry->reason : ""));
+        text + reached + (entry ? "; accepted (" + entry->origin + "): " + entry->reason : ""));
     return;
   }
-  add_reason(text + "; it is reached from " + function.region,
-             function.remedy.empty() ? "make clang-19 accept the function, or allow it behind an eager break"
-                                     : function.remedy);
+  add_reason(text + reached,
+             function.remedy.empty()
+                 ? "give its source the compile command that builds it, since -D and -I decide what clang "
+                   "reads; if it was reviewed by hand, accept it in a suppression file: unproven:" +
+                       function.function + "  REASON"
+                 : function.remedy);
 }
 
 const reports::FileSuppression* ReportBuilder::accepted(const NotAnalysed& function) const {
@@ -134,8 +139,7 @@ void ReportBuilder::require_regions() {
     const bool number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
     if (number && report_.coverage.regions.size() < std::stoul(wanted.substr(0, 9)))
       add_reason(
-          std::to_string(report_.coverage.regions.size()) + " regions were found, and " + wanted +
-              " are required",
+          "regions found: " + std::to_string(report_.coverage.regions.size()) + ", required: " + wanted,
           "see that the functions that begin captures are among the sources, or change --require-region");
     const auto is_it = [&](const auto& region) {
       return glob_match(wanted, region.first) ||

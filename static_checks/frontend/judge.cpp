@@ -66,7 +66,8 @@ class Judge {
     const std::string& path = tree_.path_of(at.file);
     const FunctionExtent* function = enclosing(parsed_.functions, path, at.offset);
     if (!function) {
-      incomplete(at, message, "make clang-19 accept the declaration, or leave the file out");
+      incomplete(at, message,
+                 "give the file the compile command that builds it: -D and -I decide what clang reads");
     } else if (function->device_only || in_device_lambda(tree_, at)) {
       ++parsed_.errors_in_device_code;
     } else {

@@ -151,7 +151,7 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
     if (ref.chain) ref.chain = ref.chain->next;
   frame_ = nullptr;
   cells_.now = nullptr;
-  return {state.flow, result.tag, state.dead};
+  return {state.flow, result.tag, state.dead, ended_};
 }
 
 std::vector<FlowStep> Interpreter::path_to(uint32_t region, const Chain* chain) const {
@@ -255,8 +255,8 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
         summary.calls.back().tests = told(without_opposites(ways[ref.core]));
         break;
       case Core::Kind::gap:
-        if (summary.not_analysed.empty() && !core.gap.aside)
-          summary.not_analysed = core.gap.function + ": " + core.gap.reason;
+        if (!core.gap.aside)
+          summary.open.push_back({core.gap.function, core.gap.place, core.gap.reason, core.gap.remedy, ""});
         break;
       case Core::Kind::explanation:
         summary.explanations.push_back(core.explanation);
@@ -281,8 +281,10 @@ void Interpreter::read_patterns(UnitResult& result) {
     if (!pattern.instantiated) {
       std::vector<Ref> refs;
       UnitResult found;
-      run_root(*f, 0, refs);
+      const Exit exit = run_root(*f, 0, refs);
       report(refs, *f, found);
+      if (is_left_open(exit) && !f->is_constructor)
+        pattern.left_open.push_back(left_open(*f, exit.flow.region));
       std::erase_if(found.findings, [](const Finding& one) { return one.region.empty(); });
       pattern.findings = std::move(found.findings);
       pattern.exits = std::move(found.summary.exits);
@@ -291,6 +293,18 @@ void Interpreter::read_patterns(UnitResult& result) {
           pattern.open.push_back({gap.function, gap.place, gap.reason, gap.remedy, gap.region});
     }
     result.summary.patterns.push_back(std::move(pattern));
+  }
+}
+
+// As nobody's callee.
+void Interpreter::look_at(Function& root, UnitResult& result) {
+  std::vector<Ref> refs;
+  note_left_open(root, run_root(root, 0, refs));
+  report(refs, root, result);
+  // What no region was open for is in no region's gaps.
+  if (exhausted_ && reach(root).begins_region && (!interpreted_.contains(&root) || nodes_ >= kMaxNodes)) {
+    result.not_analysed.push_back({root.name, root.usr, root.place, why_exhausted(), remedy_of_exhaustion(),
+                                   "the region that it begins"});
   }
 }
 
@@ -309,19 +323,12 @@ UnitResult Interpreter::run() {
       if (callee != f) called.insert(callee);
   }
   const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
-  std::vector<Ref> refs;
   // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
   // only from where the analysis does not get to) comes after, on its own.
   for (Function* f : all)
-    if (wanted(f) && (!called.contains(f) || f->region)) {
-      run_root(*f, 0, refs);
-      report(refs, *f, result);
-    }
+    if (wanted(f) && (!called.contains(f) || f->region)) look_at(*f, result);
   for (Function* f : all)
-    if (wanted(f) && !interpreted_.contains(f)) {
-      run_root(*f, 0, refs);
-      report(refs, *f, result);
-    }
+    if (wanted(f) && !interpreted_.contains(f)) look_at(*f, result);
   // What only a template of a library calls is in no list of the unit's own functions. The list grows
   // meanwhile.
   for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
@@ -329,8 +336,7 @@ UnitResult Interpreter::run() {
     if (!f.user || !f.has_body || f.is_pattern || f.device_only || !f.lowered || interpreted_.contains(&f) ||
         !wanted(&f))
       continue;
-    run_root(f, 0, refs);
-    report(refs, f, result);
+    look_at(f, result);
   }
   read_patterns(result);
   if (!options_.dump_tree.empty()) result.trees = trees();
@@ -350,7 +356,7 @@ UnitResult Interpreter::run() {
     FunctionSummary summary = latent(*f, edge);
     summary.internal = false;  // an overrider without linkage is still reached through its base
     if (edge.begins || edge.ends) result.summary.edges.push_back(edge);
-    if (!summary.latent.empty() || !summary.calls.empty() || !summary.not_analysed.empty() ||
+    if (!summary.latent.empty() || !summary.calls.empty() || !summary.open.empty() ||
         !summary.explanations.empty())
       result.summary.functions.push_back(std::move(summary));
     else
@@ -376,6 +382,7 @@ UnitResult Interpreter::run() {
   result.summary.graph = call_graph();
   result.summary.set = set_here();
   for (const Function* f : all) result.summary.has_main = result.summary.has_main || f->name == "main";
+  report_left_open(result);
   result.regions = own_regions(result);
   // A function with parse trouble that nothing reaches is still worth naming.
   std::unordered_set<std::string> named;

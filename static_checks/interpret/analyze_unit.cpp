@@ -14,8 +14,10 @@ void failed(UnitResult& result, const Unit& unit, std::string reason) {
   NotAnalysed gap;
   gap.function = "(the whole unit)";
   gap.place = {unit.main_file, 1, 0};
-  gap.reason = std::move(reason);
+  gap.reason = "nothing of this source was analysed: " + std::move(reason);
+  gap.remedy = "lint the file in smaller parts, and the rest without it";
   gap.region = "(unknown)";
+  gap.whole = true;
   result.not_analysed.push_back(std::move(gap));
 }
 

@@ -225,6 +225,7 @@ Value Interpreter::cross_edge(const Function& function, const Node* at) {
   if (known == edges_.end() || s().dead) return v;
   const CaptureEdge& edge = *known->second;
   if (edge.ends && s().flow.region) end_region(at);
+  if (edge.begins) continued_.insert(&function);
   if (edge.begins && !s().flow.region) {
     begin_region(at, edge.marked ? "marked" : "capture");
     regions_[s().flow.region].begun_through = function.usr;
@@ -493,11 +494,13 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     if (exhausted_ || bodies_ >= options_.budget || nodes_ >= kMaxNodes) {
       exhausted_ = true;
       summaries_.erase(key);
-      add_gap(f, "the budget of " + std::to_string(options_.budget) + " function bodies a unit was used up",
-              "raise --budget, or lint the file in smaller parts");
+      add_gap(f, why_exhausted(), remedy_of_exhaustion());
       return opaque(at, &f, arguments, {});
     }
     if (active_[&f] >= 2 || frame_->depth >= kMaxDepth) {
+      if (active_[&f] == 0)  // else it has been looked at: recursion
+        add_gap(f, "calls are followed " + std::to_string(kMaxDepth) + " deep, and it is called deeper",
+                "call it nearer to where the capture begins");
       summaries_.erase(key);
       return opaque(at, &f, arguments, {});
     }
@@ -613,9 +616,13 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       frame.out.flow.marked = 0;
       frame.out.flow.relaxed_capture = 0;
     }
+    if (const uint32_t open = frame.out.flow.region;
+        frame.ended && open > kCallers && regions_[open].function == f.name && tag_of_returns() == Tag::none)
+      partly_ended_.insert(open);
     --active_[&f];
     frame_ = outer_frame;
     cells_.now = outer_state;
+    summary.ended = frame.ended;
     summary.exit.dead = frame.out.dead;
     summary.exit.flow = frame.out.flow;
     summary.exit.flow.first_use = entry.flow.first_use;
@@ -649,6 +656,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     add_ref(ref.core, region, chain, bound ? both_tests(s().flow.tests, ref.tests) : 0);
   }
 
+  ended_ = summary.ended;
   if (summary.exit.dead) {
     s().dead = true;
     return {};
@@ -684,6 +692,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   }
   s().put(std::move(returned));
   Flow flow = exit_state.flow;
+  if (flow.region > kCallers && frame_->up) continued_.insert(&f);
   if (flow.region == kCallers || annotated) flow.region = s().flow.region;
   if (annotated) flow.marked = s().flow.marked;
   flow.tests = s().flow.tests;

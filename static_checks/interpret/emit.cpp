@@ -136,6 +136,18 @@ void Interpreter::add_gap(Function& function, const std::string& reason, const s
   if (frame_) add_ref(it->second, s().flow.region, nullptr);
 }
 
+// The analysis stopped before it got to `f`.
+std::string Interpreter::why_exhausted() const {
+  return bodies_ >= options_.budget
+             ? "the budget of " + std::to_string(options_.budget) + " function bodies a unit was used up"
+             : "the source takes more steps than the " + std::to_string(kMaxNodes) + " of one analysis";
+}
+
+const char* Interpreter::remedy_of_exhaustion() const {
+  return bodies_ >= options_.budget ? "raise --budget, or lint the file in smaller parts"
+                                    : "lint the file in smaller parts";
+}
+
 void Interpreter::add_trouble(Function& f) {
   add_gap(f, "the parser found an error at line " + std::to_string(f.trouble_line) + ": " + f.trouble, "");
 }
@@ -156,10 +168,13 @@ void Interpreter::pass_trouble(uint32_t to) {
 // A region calls something that only the running program, or an instantiation, knows: what it does has not
 // been judged.
 void Interpreter::unknown_target(const Node* n, const std::string& name) {
-  const bool pattern = frame_->function->is_pattern;
+  // A pointer or a std::function tells no more where the template is instantiated.
+  const Type* type = n->function || n->kids.empty() ? nullptr : bare(n->kids[0])->type;
+  const bool pattern = frame_->function->is_pattern && !n->function && (!type || type->shape == Shape::other);
   add_open(
       "target", n,
-      "what '" + name + "' calls at line " + std::to_string(program_.position(n).line) +
+      (name.empty() ? "what is called" : "what '" + name + "' calls") + " at line " +
+          std::to_string(program_.position(n).line) +
           (pattern ? " is known only where the template is instantiated" : " is known only when it runs"),
       pattern ? "lint a source that instantiates the template and calls it"
               : "call the function directly, or hand it over as a template parameter");
@@ -219,6 +234,7 @@ void Interpreter::add_call(Function& function, const Node* at) {
   call.callee_usr = function.usr;
   call.callee = function.name;
   call.place = program_.place(at);
+  call.is_virtual = function.is_virtual;
   call.guards.not_capturing = s().flow.not_capturing;
   call.guards.relaxed_mode = s().flow.relaxed_thread;
   call.guards.eager_break = s().flow.eager_break;

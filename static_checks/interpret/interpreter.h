@@ -71,6 +71,7 @@ class Interpreter {
     uint32_t id = 0;
     State exit;
     bool ready = false;  // false while it is being made: recursion
+    bool ended = false;  // a region that it had begun, on some path
     std::vector<Ref> refs;
   };
   struct Loop {
@@ -145,9 +146,11 @@ class Interpreter {
     Flow flow;
     Tag tag = Tag::none;
     bool dead = false;
+    bool ended = false;  // a region that it had begun, on some path
   };
   Exit run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
   void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
+  void look_at(Function& root, UnitResult& result);
   void read_patterns(UnitResult& result);
   FunctionSummary latent(Function& function, CaptureEdge& edge);
   CallGraph call_graph();  // call_graph.cpp
@@ -224,6 +227,12 @@ class Interpreter {
   void note_return(const Cell* result, uint32_t at);
   Tag tag_of_returns() const;
   bool leaves_open_on_failure() const;
+
+  // left_open.cpp
+  bool is_left_open(const Exit& exit) const;
+  void note_left_open(const Function& root, const Exit& exit);
+  OpenPlace left_open(const Function& root, uint32_t region) const;
+  void report_left_open(UnitResult& result);
 
   // holders.cpp
   Value choose_into(const Node* n, PathId destination);
@@ -320,6 +329,8 @@ class Interpreter {
                    const Trace* taint, const std::map<std::string, std::string>& details = {},
                    const std::vector<Place>& waits_for = {});
   void add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests = 0);
+  std::string why_exhausted() const;
+  const char* remedy_of_exhaustion() const;
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
   void add_trouble(Function& function);
   void pass_trouble(uint32_t to);
@@ -387,6 +398,10 @@ class Interpreter {
   // Who called whom, implicit calls such as those of destructors included.
   std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
   std::unordered_set<Function*> in_region_;  // code of them, or a call to them, is in a region of this unit
+  std::vector<std::pair<const Function*, uint32_t>> left_open_;  // functions that nobody called, and regions
+  std::unordered_set<const Function*> continued_;  // callers go on with the region that it begins
+  std::unordered_set<uint32_t> partly_ended_;      // regions: by what begins them, on some path
+  bool ended_ = false;                             // Summary::ended of the function that was applied last
   Frame* frame_ = nullptr;
   uint32_t summary_count_ = 0;
   uint64_t bodies_ = 0, nodes_ = 0;

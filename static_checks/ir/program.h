@@ -164,6 +164,7 @@ struct Function {
   bool internal = false;     // internal linkage
   bool is_pattern = false;   // of a template: what depends on its parameters is open
   bool is_instance = false;  // clang made it here of a header's template, as it does wherever it is used
+  bool is_virtual = false;
   bool is_method = false, is_static = false, is_constructor = false, is_destructor = false, is_const = false;
   bool is_lambda = false, is_defaulted = false, is_conversion = false;
   bool has_backward_jump = false;

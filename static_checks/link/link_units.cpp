@@ -39,6 +39,7 @@ struct Visit {
   std::string usr, callee;
   size_t depth = 0;
   std::vector<HostTest> tests = {};
+  bool is_virtual = false;  // a call by dispatch
 };
 
 std::vector<HostTest> both(std::vector<HostTest> outer, const std::vector<HostTest>& inner) {
@@ -69,6 +70,33 @@ Explanation reached_from(const Visit& v, const Explanation& inside) {
   else if (v.guards.first_use)
     out.text += " (called behind a guard that its code closes itself: at most a note)";
   return out;
+}
+
+NotAnalysed body_nowhere(const Visit& v) {
+  return {v.callee,
+          v.usr,
+          v.path.back().place,
+          v.is_virtual ? "neither its body nor one that overrides it is in the sources that were looked at"
+                       : "its body is in none of the sources that were looked at",
+          v.is_virtual ? "lint the sources of the classes that override it too, or call it outside the region"
+                       : "lint the source that defines it too, or call it outside the region",
+          v.region};
+}
+
+// Of the regions that functions leave open which nothing in their unit calls, those that no other unit goes
+// on with either.
+void add_left_open(const std::vector<UnitSummary>& units, std::vector<NotAnalysed>& not_analysed) {
+  std::set<std::string> continued;
+  for (const UnitSummary& unit : units) continued.insert(unit.continued.begin(), unit.continued.end());
+  std::set<std::pair<Place, std::string>> told;
+  for (const UnitSummary& unit : units)
+    for (const LeftOpen& left : unit.left_open) {
+      const OpenPlace& open = left.open;
+      if (!left.usr.empty() && continued.contains(left.usr)) continue;
+      if (!told.emplace(open.place, open.reason).second) continue;  // a header's, once for each unit
+      not_analysed.push_back({open.function, left.usr, open.place, open.reason, open.remedy, open.region});
+      not_analysed.back().whole = true;
+    }
 }
 
 using Bodies = std::map<std::string, std::vector<std::pair<std::string, const FunctionSummary*>>>;
@@ -144,7 +172,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
             exit->call.callee_usr,
             exit->call.callee,
             0,
-            exit->call.tests};
+            exit->call.tests,
+            exit->call.is_virtual};
     v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
     queue.push_back(std::move(v));
   }
@@ -156,7 +185,15 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
   while (!queue.empty()) {
     Visit v = std::move(queue.front());
     queue.pop_front();
-    if (v.depth > kMaxDepth) continue;
+    if (v.depth > kMaxDepth) {
+      if (!v.guards.not_capturing && !v.guards.eager_break && !silent.contains(v.usr) &&
+          gaps.insert(v.usr).second)
+        result.not_analysed.push_back(
+            {v.callee, v.usr, v.path.back().place,
+             "calls are followed through " + std::to_string(kMaxDepth) + " sources, and it is called beyond",
+             "call it nearer to where the capture begins", v.region});
+      continue;
+    }
     const auto found = functions.find(v.usr);
     if (found != functions.end())
       for (const auto& [file, body] : found->second) {
@@ -168,17 +205,17 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     if (v.guards.not_capturing) continue;
     if (found == functions.end()) {
       if (!silent.contains(v.usr) && !v.guards.eager_break && gaps.insert(v.usr).second)
-        result.not_analysed.push_back(
-            {v.callee, v.usr, v.path.back().place, "its body is in none of the sources that were looked at",
-             "lint the source that defines it too, or call it outside the region", v.region});
+        result.not_analysed.push_back(body_nowhere(v));
       continue;
     }
     if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty()).second) continue;
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
       if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
-      if (!f.not_analysed.empty() && gaps.insert(f.usr).second)
-        result.not_analysed.push_back({f.name, f.usr, f.place, f.not_analysed, "", v.region});
+      for (const OpenPlace& open : f.open)
+        if (gaps.insert(f.usr + '\0' + open.function + '\0' + open.reason).second)
+          result.not_analysed.push_back(
+              {open.function, f.usr, open.place, open.reason, open.remedy, v.region});
       for (const LatentFinding& latent : f.latent) {
         const Guards guards = both(v.guards, latent.guards);
         if (guards.not_capturing) continue;
@@ -225,7 +262,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
                    call.callee_usr,
                    call.callee,
                    v.depth + 1,
-                   both(v.tests, call.tests)};
+                   both(v.tests, call.tests),
+                   call.is_virtual};
         next.path.push_back({call.place, "calls " + call.callee + "()"});
         queue.push_back(std::move(next));
       }
@@ -237,7 +275,12 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         result.findings.push_back(finding);
     for (const OpenPlace& open : pattern->open)
       result.not_analysed.push_back({open.function, "", open.place, open.reason, open.remedy, open.region});
+    for (const OpenPlace& open : pattern->left_open) {
+      result.not_analysed.push_back({open.function, "", open.place, open.reason, open.remedy, open.region});
+      result.not_analysed.back().whole = true;
+    }
   }
+  add_left_open(units, result.not_analysed);
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.place, a.rule, a.callee) < std::tie(b.place, b.rule, b.callee);
   });

@@ -35,6 +35,7 @@ Function* Lowering::Impl::function_of(const clang::FunctionDecl* given) {
   f.is_static = method && method->isStatic();
   f.is_const = method && method->isConst();
   f.is_method = method && !f.is_static;
+  f.is_virtual = method && method->isVirtual();
   f.is_lambda = method && method->getParent()->isLambda();
   f.is_pattern = d->isDependentContext();
   if (method) f.record = record_of(method->getParent());

@@ -36,10 +36,11 @@ struct CallSite {
   Place place;
   Guards guards;
   std::vector<HostTest> tests = {};  // it is made only where all of these hold
+  bool is_virtual = false;           // the callee is a virtual method: what overrides it may be called
 };
 template <class A>
 void fields(A& archive, CallSite& v) {
-  archive(v.callee_usr, v.callee, v.place, v.guards, v.tests);
+  archive(v.callee_usr, v.callee, v.place, v.guards, v.tests, v.is_virtual);
 }
 
 // A finding that becomes true if a region reaches the function it is in. `finding.region` is empty and its
@@ -66,21 +67,32 @@ void fields(A& archive, CaptureEdge& v) {
   archive(v.usr, v.begins, v.ends, v.marked, v.relaxed);
 }
 
+// What could not be judged: fields as of NotAnalysed.
+struct OpenPlace {
+  std::string function;
+  Place place;
+  std::string reason, remedy, region;
+};
+template <class A>
+void fields(A& archive, OpenPlace& v) {
+  archive(v.function, v.place, v.reason, v.remedy, v.region);
+}
+
 // A function with a body in this unit (user sources only).
 struct FunctionSummary {
   std::string usr;
   std::string name;  // qualified
   Place place;
-  bool dispatch = false;     // a virtual method, and `calls` are what overrides it in this unit
-  bool internal = false;     // internal linkage: its USR means nothing in another unit
-  std::string not_analysed;  // why, when a region reaching it must make the run inconclusive; else empty
+  bool dispatch = false;        // a virtual method, and `calls` are what overrides it in this unit
+  bool internal = false;        // internal linkage: its USR means nothing in another unit
+  std::vector<OpenPlace> open;  // what makes the run inconclusive once a region reaches the function
   std::vector<CallSite> calls;
   std::vector<LatentFinding> latent;
   std::vector<Explanation> explanations;  // true once a region reaches the function
 };
 template <class A>
 void fields(A& archive, FunctionSummary& v) {
-  archive(v.usr, v.name, v.place, v.dispatch, v.internal, v.not_analysed, v.calls, v.latent, v.explanations);
+  archive(v.usr, v.name, v.place, v.dispatch, v.internal, v.open, v.calls, v.latent, v.explanations);
 }
 
 // A call that leaves a region of this unit for a function whose body is not here: where the second phase goes
@@ -95,17 +107,6 @@ void fields(A& archive, RegionExit& v) {
   archive(v.region, v.path, v.call);
 }
 
-// What could not be judged in the pattern of a template: fields as of NotAnalysed.
-struct OpenPlace {
-  std::string function;
-  Place place;
-  std::string reason, remedy, region;
-};
-template <class A>
-void fields(A& archive, OpenPlace& v) {
-  archive(v.function, v.place, v.reason, v.remedy, v.region);
-}
-
 // A template in which a region begins.
 struct PatternSummary {
   Place place;  // of the function, the same for all that is made of it
@@ -114,10 +115,21 @@ struct PatternSummary {
   std::vector<Finding> findings;
   std::vector<OpenPlace> open;
   std::vector<RegionExit> exits;
+  std::vector<OpenPlace> left_open;  // as LeftOpen::open
 };
 template <class A>
 void fields(A& archive, PatternSummary& v) {
-  archive(v.place, v.instantiated, v.findings, v.open, v.exits);
+  archive(v.place, v.instantiated, v.findings, v.open, v.exits, v.left_open);
+}
+
+// A function that returns with a region open, and that nothing in its unit calls.
+struct LeftOpen {
+  std::string usr;  // empty where it means nothing in another unit
+  OpenPlace open;   // its reason is a sentence of its own
+};
+template <class A>
+void fields(A& archive, LeftOpen& v) {
+  archive(v.usr, v.open);
 }
 
 // Who calls whom, of all functions with a body here and of the virtual methods that they override: what the
@@ -151,15 +163,17 @@ struct UnitSummary {
   std::vector<std::string> silent;  // USRs of the other functions with a body here: they do nothing of note
   std::vector<CaptureEdge> edges;
   std::vector<PatternSummary> patterns;
-  std::vector<std::string> outside;  // USRs of functions that are called here and have no body here
-  std::vector<std::string> set;      // ids of the variables and members that something here may set
+  std::vector<LeftOpen> left_open;
+  std::vector<std::string> continued;  // USRs of functions that begin a region with which callers here go on
+  std::vector<std::string> outside;    // USRs of functions that are called here and have no body here
+  std::vector<std::string> set;        // ids of the variables and members that something here may set
   bool has_main = false;
   CallGraph graph;
 };
 template <class A>
 void fields(A& archive, UnitSummary& v) {
-  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.outside, v.set, v.has_main,
-          v.graph);
+  archive(v.main_file, v.functions, v.exits, v.silent, v.edges, v.patterns, v.left_open, v.continued,
+          v.outside, v.set, v.has_main, v.graph);
 }
 
 }  // namespace capgate::lint

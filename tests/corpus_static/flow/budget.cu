@@ -20,3 +20,11 @@ void capture(cudaStream_t stream) {
   c(stream);
   cudaStreamEndCapture(stream, &graph);
 }
+
+// What was not begun when it stopped is no clean region.
+void another_capture(cudaStream_t stream) {  // EXPECT: not-analysed
+  cudaGraph_t graph;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaStreamSynchronize(stream);
+  cudaStreamEndCapture(stream, &graph);
+}

@@ -108,7 +108,8 @@ TEST(Link, GuardsOnTheWayCount) {
 
 TEST(Link, ReachingAFunctionThatWasNotAnalysedSaysSo) {
   UnitSummary layer = layer_unit();
-  layer.functions[0].not_analysed = "the parser found an error at line 9";
+  layer.functions[0].open = {
+      {"attention", {"/src/layer.cu", 9, 1}, "the parser found an error at line 9", "", ""}};
   const LinkResult result = link_units({decode_unit(), layer, debug_unit()});
   ASSERT_EQ(result.not_analysed.size(), 1u);
   EXPECT_EQ(result.not_analysed[0].function, "attention");
@@ -124,6 +125,46 @@ TEST(Link, CallingAFunctionWhoseBodyIsNowhereSaysSo) {
   quiet.main_file = "/src/quiet.cu";
   quiet.silent = {result.not_analysed[0].usr};
   EXPECT_TRUE(link_units({decode_unit(), layer_unit(), quiet}).not_analysed.empty());
+}
+
+TEST(Link, EachGapOfAFunctionIsAReason) {
+  UnitSummary layer = layer_unit();
+  layer.functions[0].open = {{"attention", {"/src/layer.cu", 9, 1}, "what 'a' calls is not known", "do", ""},
+                             {"helper", {"/src/layer.cu", 3, 1}, "what 'b' calls is not known", "do", ""}};
+  const LinkResult result = link_units({decode_unit(), layer, debug_unit()});
+  ASSERT_EQ(result.not_analysed.size(), 2u);
+  EXPECT_EQ(result.not_analysed[1].function, "helper");
+  EXPECT_EQ(result.not_analysed[1].place.line, 3);
+  EXPECT_EQ(result.not_analysed[1].remedy, "do");
+}
+
+TEST(Link, AVirtualMethodThatNothingOverridesIsNotSaidToHaveItsBodyElsewhere) {
+  UnitSummary decode = decode_unit();
+  for (RegionExit& exit : decode.exits) exit.call.is_virtual = true;
+  const LinkResult result = link_units({decode});
+  ASSERT_FALSE(result.not_analysed.empty());
+  EXPECT_NE(result.not_analysed[0].reason.find("overrides it"), std::string::npos);
+}
+
+TEST(Link, ACaptureThatNothingInSightEndsIsAReason) {
+  UnitSummary bridge;
+  bridge.main_file = "/src/bridge.cu";
+  const OpenPlace open{"begin",
+                       {"/src/bridge.cu", 5, 3},
+                       "the capture that begin() begins is …",
+                       "lint",
+                       "capture at bridge.cu:5"};
+  bridge.left_open = {{"c:@F@begin", open}};
+  const LinkResult alone = link_units({bridge, bridge});
+  ASSERT_EQ(alone.not_analysed.size(), 1u);
+  EXPECT_TRUE(alone.not_analysed[0].whole);
+  EXPECT_EQ(alone.not_analysed[0].region, "capture at bridge.cu:5");
+  UnitSummary caller;
+  caller.main_file = "/src/caller.cu";
+  caller.continued = {"c:@F@begin"};
+  EXPECT_TRUE(link_units({bridge, caller}).not_analysed.empty());
+  bridge.left_open[0].usr.clear();  // of internal linkage: nobody else's
+  EXPECT_EQ(link_units({bridge, caller}).not_analysed.size(), 1u);
 }
 
 TEST(Link, InternalFunctionsOfAnotherUnitAreNotTheOnesCalled) {

@@ -42,6 +42,9 @@ TEST(ParsePolicy, AnErrorInAHostFunctionCountsOnlyWhereARegionReaches) {
   EXPECT_EQ(inside.verdict, Verdict::inconclusive);
   EXPECT_TRUE(test::has_reason(inside, {"a.cpp:1", "step", "not analysed", "no_such_thing"}))
       << test::all_reasons(inside);
+  // Code that was not analysed must not be taken out of the judgement by the remedy.
+  EXPECT_EQ(test::all_reasons(inside).find("eager break"), std::string::npos);
+  EXPECT_NE(test::all_reasons(inside).find("unproven:step"), std::string::npos) << test::all_reasons(inside);
 }
 
 TEST(ParsePolicy, AMissingHeaderIsNamedWithWhatToDo) {
