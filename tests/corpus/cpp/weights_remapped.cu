@@ -30,7 +30,7 @@ static void sleep(CUdeviceptr at, size_t bytes) {
   DRV(cuMemUnmap(at, bytes));  // EXPECT: freed-memory error sleep
 }
 
-static void lend(CUdeviceptr at, size_t bytes, CUmemGenericAllocationHandle other) {
+[[maybe_unused]] static void lend(CUdeviceptr at, size_t bytes, CUmemGenericAllocationHandle other) {
   DRV(cuMemMap(at, bytes, 0, other, 0));
   allow(at, bytes);
 }
