@@ -19,6 +19,18 @@ def data_of(page):
     return json.loads(DATA.search(page)[1])
 
 
+def count_anew(report):
+    """A report's summary must be that of its violations."""
+    counted = [v for v in report["violations"] if not v.get("suppressed")]
+    causes = [v for v in counted if not v.get("symptom_of")]
+    report["summary"] |= {
+        f"{severity}s": sum(v["severity"] == severity for v in causes) for severity in ("error", "warning", "note")
+    } | {"symptoms": len(counted) - len(causes), "by_rule": {}}
+    for violation in counted:
+        rules = report["summary"]["by_rule"]
+        rules[violation["rule"]] = rules.get(violation["rule"], 0) + 1
+
+
 class View(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -101,7 +113,10 @@ class View(unittest.TestCase):
         older = json.loads(FAULTY.read_text(encoding="utf-8"))
         gone = older["violations"][0] | {"id": "0123456789abcdef"}
         older["violations"] = [gone, *older["violations"][2:]]
-        older["summary"]["errors"] -= 1
+        for violation in older["violations"]:
+            if violation.get("symptom_of") == report["violations"][0]["id"]:
+                violation["symptom_of"] = gone["id"]
+        count_anew(older)
         path = self.here / "older.json"
         path.write_text(json.dumps(older), encoding="utf-8")
         data = data_of(self.page_of(FAULTY, "--baseline", path))

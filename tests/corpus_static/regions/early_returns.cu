@@ -209,3 +209,10 @@ int gone_on(cudaStream_t stream) {
   cudaStreamSynchronize(stream);  // CLEAN: host-sync
   return 0;
 }
+// Behind a whole capture the host may wait.
+void short_of_nothing(cudaStream_t stream) {
+  cudaGraph_t graph;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  cudaStreamEndCapture(stream, &graph);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync
+}

@@ -217,7 +217,7 @@ class Commands(unittest.TestCase):
             "warnings": 0,
             "notes": 0,
             "suppressed": 0,
-            "by_rule": {},
+            "by_rule": {fault["rule"]: len(report["violations"])},
             fault["severity"] + "s": len(report["violations"]),
         }
         large.write_text(json.dumps(report, indent=1), encoding="utf-8")

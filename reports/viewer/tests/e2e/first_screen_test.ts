@@ -12,7 +12,7 @@ test('the first screen of a recorded audit names the line to change, why, the fi
   const facts = (await page.textContent('.short-facts'))!;
   for (const fact of ['deepseek_v4_step.py', 'NVIDIA H200', 'driver 580.159.04', 'CUDA 13.0', 'Python 3.12.3', 'region "decode-step" seen 4 times'])
     expect(facts).toContain(fact);
-  expect(await page.textContent('.figures')).toContain('6 causes to fix');
+  expect(await page.textContent('.figures')).toContain('2 causes to fix');
   const first = page.locator('.first-cause');
   expect(await first.locator('.place').textContent()).toContain('transformers/');
   const marked = first.locator('.source .here');
