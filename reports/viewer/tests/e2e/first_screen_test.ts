@@ -23,7 +23,7 @@ test('the first screen of a recorded audit names the line to change, why, the fi
   expect((await first.locator('text=Why').count())).toBeGreaterThan(0);
   await first.locator('summary').click();
   expect(await first.locator('.allow').textContent()).toContain('# capgate-allow(host-sync): ');
-  expect(await page.locator('.next li').count()).toBe(5);
+  expect(await page.locator('.next li').count()).toBe(1);
   // All of it can be seen without scrolling on an ordinary screen.
   const box = (await first.locator('.fix').boundingBox())!;
   expect(box.y + box.height).toBeLessThan(900);
