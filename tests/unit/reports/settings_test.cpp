@@ -35,7 +35,7 @@ TEST(Settings, SaysWhichLineIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"\nregion = []",
        "t.toml:2: unknown key \"region\"; known are repository, regions, step_waits, suppressions, "
-       "frames"},
+       "frames, lint"},
       {"[frames]\nuse = []", "t.toml:2: unknown key \"use\"; known are not_user, user"},
       {"step_waits = \"1\"", "t.toml:1: step_waits is a whole number, 0 or more"},
       {"step_waits = -1", "t.toml:1: step_waits is a whole number, 0 or more"},
