@@ -103,9 +103,19 @@ Node* Lowering::Impl::binary(const clang::BinaryOperator* e) {
       if (e->isCompoundAssignmentOp()) op = Op::compound_assign;
       break;
   }
-  Node* n = make(op, e);
+  Node* left = expr(e->getLHS());
+  Node* n = nullptr;
+  if (llvm::isa<clang::BinaryOperator>(e->getLHS()->IgnoreImpCasts())) {
+    // clang walks the whole left spine for where an expression begins: quadratic in `a + b + c + …`.
+    n = program_.node(op);
+    n->file = left->file;
+    n->offset = left->offset;
+    n->type = type_of(e->getType());
+  } else {
+    n = make(op, e);
+  }
   n->sub = number<BinaryOp>(e->getOpcode());
-  n->kids = {expr(e->getLHS()), expr(e->getRHS())};
+  n->kids = {left, expr(e->getRHS())};
   return n;
 }
 
