@@ -9,6 +9,7 @@
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
+#include "reports/baseline/read.h"
 #include "reports/formats/formats.h"
 #include "reports/model/baseline.h"
 #include "reports/model/report_file.h"
@@ -51,9 +52,9 @@ Result<void> run(const ExportOptions& options) {
   if (!report) return Error{report.error()};
   if (!options.baseline.empty()) {
     inputs.push_back(options.baseline);
-    const auto baseline = reports::read_report_alone(options.baseline);
+    const auto baseline = reports::read_baseline(options.baseline);
     if (!baseline) return Error{baseline.error()};
-    reports::compare_with_baseline(*report, *baseline);
+    reports::compare_with_baseline(*report, baseline->report);
   }
   if (auto spared = reports::spares(options.out, inputs); !spared) return spared;
   if (auto allowed = may_become_export(options.out); !allowed) return allowed;
@@ -86,7 +87,8 @@ void register_export(CLI::App& app, int& exit_code) {
       ->required()
       ->check(unknown_format, "")
       ->type_name("NAME");
-  command->add_option("--baseline", options->baseline, "An older report: marks what is new")
+  command
+      ->add_option("--baseline", options->baseline, "An older report or a baseline file: marks what is new")
       ->type_name("FILE");
   command
       ->add_option("--out", options->out,

@@ -3,44 +3,125 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
+#include "reports/baseline/read.h"
 #include "reports/model/baseline.h"
 #include "reports/model/names.h"
 #include "reports/model/report_file.h"
+#include "reports/ratchet/metrics.h"
 #include "reports/terminal/gate_lines.h"
 
 namespace capgate::cli {
 namespace {
 
 struct GateOptions {
-  std::string report, baseline;
+  std::string report, baseline, metrics, no_worse_than, owner, until;
   std::string fail_on = "error";
-  bool allow_eager = false;
+  bool allow_eager = false, update_baseline = false;
 };
+
+bool is_there(const std::string& path) {
+  std::error_code ec;
+  return std::filesystem::exists(path, ec);
+}
+
+// A file of another kind that was named by mistake is not lost.
+Result<void> write_metrics(const reports::Metrics& metrics, const GateOptions& options) {
+  const std::string& path = options.metrics;
+  if (auto spared = reports::spares(path, {options.report, options.baseline, options.no_worse_than}); !spared)
+    return Error{"--metrics: " + spared.error()};
+  std::error_code ec;
+  if (path != "-" && std::filesystem::is_regular_file(path, ec) && std::filesystem::file_size(path, ec) > 0) {
+    const auto there = reports::read_text(path);
+    if (!there || !reports::is_metrics(*there))
+      return Error{"--metrics " + path + ": is no file of metrics, and is not overwritten"};
+  }
+  return reports::write_text(reports::to_json(metrics), path);
+}
+
+// What the baseline file is to hold from now on, which is written.
+Result<reports::Baseline> updated(const GateOptions& options, const reports::Report& report, FILE* words) {
+  if (options.baseline == "-") return Error{"--update-baseline: --baseline names a file, not standard input"};
+  reports::Baseline before;
+  if (is_there(options.baseline)) {
+    auto read = reports::read_baseline(options.baseline);
+    if (!read) return Error{read.error()};
+    if (read->is_report)
+      return Error{options.baseline +
+                   ": is a report, and is not overwritten; --update-baseline writes a text of its own"};
+    before = std::move(*read);
+  }
+  reports::BaselineEntry fresh;
+  fresh.owner = options.owner;
+  fresh.until = options.until;
+  const auto update = reports::update_baseline(before.entries, report, fresh);
+  if (auto written = reports::write_text(reports::baseline_text(update.entries), options.baseline); !written)
+    return Error{written.error()};
+  std::fputs(reports::update_line(options.baseline, update).c_str(), words);
+  return reports::read_baseline(options.baseline);
+}
 
 Result<int> run(const GateOptions& options) {
   auto read = reports::read_report(options.report);
   if (!read) return Error{read.error()};
-  reports::BaselineComparison comparison;
-  Result<reports::ReadReport> baseline{reports::ReadReport{}};
-  if (!options.baseline.empty()) {
-    baseline = reports::read_report(options.baseline);
-    if (!baseline) return Error{baseline.error()};
-    comparison = reports::compare_with_baseline(read->report, baseline->report);
-  }
+  reports::Report& report = read->report;
+  FILE* const words = options.metrics == "-" ? stderr : stdout;
   reports::TerminalOptions view;
-  view.color = use_color(STDOUT_FILENO);
+  view.color = use_color(fileno(words));
   reports::GateOptions gate;
   gate.fail_on = reports::severity_named(options.fail_on).value_or(reports::Severity::error);
   gate.allow_eager = options.allow_eager;
   gate.report_name = options.report;
   gate.baseline_name = options.baseline;
-  const auto decision = reports::decide(read->report, gate, comparison, view);
-  std::fputs(decision.text.c_str(), stdout);
+  const auto metrics = reports::metrics_of(report);
+  if (!options.no_worse_than.empty()) {
+    const auto text = reports::read_text(options.no_worse_than);
+    if (!text) return Error{text.error()};
+    const auto before = reports::metrics_from(*text, options.no_worse_than);
+    if (!before) return Error{before.error()};
+    gate.ratchet = reports::compare_metrics(metrics, *before, options.no_worse_than);
+  }
+  Result<reports::Baseline> baseline{reports::Baseline{}};
+  reports::BaselineComparison comparison;
+  if (!options.baseline.empty()) {
+    baseline =
+        options.update_baseline ? updated(options, report, words) : reports::read_baseline(options.baseline);
+    if (!baseline) return Error{baseline.error()};
+    comparison = reports::compare_with_baseline(report, baseline->report);
+    gate.ended = reports::ended(*baseline, report);
+    gate.baseline_is_report = baseline->is_report;
+  }
+  if (!options.metrics.empty())
+    if (auto written = write_metrics(metrics, options); !written) return Error{written.error()};
+  const auto decision = reports::decide(report, gate, comparison, view);
+  std::fputs(decision.text.c_str(), words);
   return decision.exit_code;
+}
+
+void add_baseline(CLI::App& command, GateOptions& options) {
+  auto* baseline = command
+                       .add_option("--baseline", options.baseline,
+                                   "An older report, or a baseline file: only what it does not know can fail")
+                       ->type_name("FILE");
+  auto* update = command
+                     .add_flag("--update-baseline", options.update_baseline,
+                               "Rewrite the baseline file so that it knows all of REPORT and nothing else")
+                     ->needs(baseline);
+  command.add_option("--owner", options.owner, "With --update-baseline: whose the added faults are")
+      ->type_name("NAME")
+      ->needs(update)
+      ->check(reports::wrong_owner, "");
+  command
+      .add_option(
+          "--until", options.until,
+          "With --update-baseline: the last day, such as 2027-01-31, on which the added faults may stay")
+      ->type_name("DATE")
+      ->needs(update)
+      ->check(reports::wrong_date, "");
 }
 
 }  // namespace
@@ -52,7 +133,14 @@ void register_gate(CLI::App& app, int& exit_code) {
   command->add_option("REPORT", options->report, "The report's file; - reads standard input")
       ->required()
       ->type_name("");
-  command->add_option("--baseline", options->baseline, "An older report: only what it does not know can fail")
+  add_baseline(*command, *options);
+  command
+      ->add_option("--no-worse-than", options->no_worse_than,
+                   "Numbers that --metrics wrote, or an older report: also fail where one of them got worse")
+      ->type_name("FILE");
+  command
+      ->add_option("--metrics", options->metrics,
+                   "Write the report's numbers to this file, one flat JSON object; - is standard output")
       ->type_name("FILE");
   add_fail_on(*command, options->fail_on);
   command->add_flag("--allow-eager", options->allow_eager,

@@ -5,6 +5,7 @@
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
+#include "reports/baseline/read.h"
 #include "reports/model/report_file.h"
 #include "reports/settings/settings.h"
 #include "reports/viewer/page.h"
@@ -31,10 +32,10 @@ Result<std::string> run(const ViewOptions& options) {
   if (!report) return Error{report.error()};
   input.report = std::move(*report);
   if (!options.baseline.empty()) {
-    auto baseline = reports::read_report_alone(options.baseline);
+    auto baseline = reports::read_baseline(options.baseline);
     if (!baseline) return Error{baseline.error()};
     input.baseline_file = options.baseline;
-    input.baseline = std::move(*baseline);
+    input.baseline = std::move(baseline->report);
   }
   if (auto written = reports::write_text(reports::page_of(std::move(input)), out); !written)
     return Error{written.error()};
@@ -51,7 +52,7 @@ void register_view(CLI::App& app, int& exit_code) {
       ->type_name("");
   command
       ->add_option("--baseline", options->baseline,
-                   "An older report: the page shows what is new, fixed and still there")
+                   "An older report or a baseline file: the page shows what is new, fixed and still there")
       ->type_name("FILE");
   command
       ->add_option("--out", options->out,

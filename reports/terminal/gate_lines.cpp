@@ -17,17 +17,6 @@ namespace capgate::reports {
 namespace {
 
 using namespace terminal;
-constexpr size_t kShown = 10;
-
-// The first ten, then how many more.
-template <class List, class Line>
-std::string some(const List& list, Line line) {
-  std::string out;
-  for (size_t i = 0; i < std::min(list.size(), kShown); ++i) out += line(*list[i]);
-  if (list.size() > kShown) out += fmt::format("  … and {} more\n", list.size() - kShown);
-  return out;
-}
-
 std::vector<const Violation*> deciding(const Report& report, Severity fail_on, bool with_baseline) {
   std::vector<const Violation*> found;
   for (const auto& violation : report.violations)
@@ -99,6 +88,25 @@ std::string fault_lines(const Deciding& deciding) {
   });
 }
 
+// What the faults and reasons alone decide.
+ExitCode by_faults(const Report& report, Verdict verdict, bool any_fault, const GateOptions& gate) {
+  if (verdict == Verdict::fail || (verdict == Verdict::pass && any_fault)) return kExitFail;
+  const bool eager = is_eager_alone(report) && !gate.allow_eager;
+  return verdict == Verdict::inconclusive || eager ? kExitInconclusive : kExitPass;
+}
+
+// With the numbers beside them: a metric that got worse fails, and one that was lost proves nothing.
+ExitCode with_ratchet(ExitCode own, const std::optional<Ratchet>& ratchet) {
+  if (own == kExitFail || (ratchet && !ratchet->worse.empty())) return kExitFail;
+  return own == kExitInconclusive || (ratchet && !ratchet->lost.empty()) ? kExitInconclusive : kExitPass;
+}
+
+std::string inconclusive_lines(const Reason& reason, const Paint& paint) {
+  std::string out = paint.yellow("gate: inconclusive") + " - " + sentence(reason.text) + "\n";
+  if (!reason.remedy.empty()) out += "  to do: " + sentence(reason.remedy) + "\n";
+  return out;
+}
+
 }  // namespace
 
 GateDecision decide(const Report& written, const GateOptions& gate, const BaselineComparison& comparison,
@@ -109,46 +117,39 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
   const bool with_baseline = !gate.baseline_name.empty();
   const Verdict verdict = with_baseline ? verdict_with_baseline(report, comparison) : verdict_of(report);
   const auto faults = deciding(report, gate.fail_on, with_baseline);
-  const bool eager = is_eager_alone(report) && !gate.allow_eager;
+  const ExitCode own = by_faults(report, verdict, !faults.empty(), gate);
   GateDecision decision;
-  if (verdict == Verdict::fail || (verdict == Verdict::pass && !faults.empty()))
-    decision.exit_code = kExitFail;
-  else
-    decision.exit_code = verdict == Verdict::inconclusive || eager ? kExitInconclusive : kExitPass;
+  decision.exit_code = with_ratchet(own, gate.ratchet);
 
   std::string& out = decision.text;
-  if (decision.exit_code == kExitFail) {
+  if (own == kExitFail) {
     out = failed_line(report, by_cause(report, faults), with_baseline, paint);
-  } else if (decision.exit_code == kExitInconclusive) {
+  } else if (decision.exit_code == kExitFail) {
+    out = paint.red("gate: fail") + " - " + counted(gate.ratchet->worse.size(), "number") +
+          " worse than in " + clean(gate.ratchet->file) + "\n";
+  } else if (own == kExitInconclusive) {
     const Reason reason = verdict == Verdict::pass ? only_eager(gate.report_name)
                           : report.reasons.empty() ? Reason{}
                                                    : report.reasons.front();
-    out = paint.yellow("gate: inconclusive") + " - " + sentence(reason.text) + "\n";
-    if (!reason.remedy.empty()) out += "  to do: " + sentence(reason.remedy) + "\n";
+    out = inconclusive_lines(reason, paint);
+  } else if (decision.exit_code == kExitInconclusive) {
+    out = inconclusive_lines({clean(gate.ratchet->file) + " has numbers that this report does not have", ""},
+                             paint);
   } else {
     const std::string scope = what_was_proved(report).scope;
     out = paint.green("gate: pass") + (scope.empty() ? "" : " (" + scope + ")") +
-          fmt::format(" - no {}error{}\n", with_baseline ? "new " : "",
-                      gate.fail_on == Severity::warning ? " and no warning" : "");
+          fmt::format(" - no {}error{}{}\n", with_baseline ? "new " : "",
+                      gate.fail_on == Severity::warning ? " and no warning" : "",
+                      gate.ratchet ? ", no number worse than in " + clean(gate.ratchet->file) : "");
   }
   out += fault_lines(by_cause(report, faults));
+  if (gate.ratchet) out += ratchet_lines(*gate.ratchet);
   out += covers(report, options.all);
   if (decision.exit_code == kExitPass) {
     const NotProved open = what_was_not_proved(report);
     out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) + "\n";
   }
-  if (with_baseline) {
-    if (comparison.known_errors + comparison.known_warnings)
-      out += fmt::format("known in {}: {}, {}\n", clean(gate.baseline_name),
-                         counted(comparison.known_errors, "error"),
-                         counted(comparison.known_warnings, "warning"));
-    if (!comparison.stale.empty()) {
-      out += fmt::format("gone since {}, make the baseline anew:\n", clean(gate.baseline_name));
-      out += some(comparison.stale, [](const Violation& violation) {
-        return fmt::format("  {} {}\n", head_of(clean(violation.rule)), place(violation.location));
-      });
-    }
-  }
+  if (with_baseline) out += baseline_lines(comparison, gate);
   return decision;
 }
 

@@ -1,6 +1,7 @@
 // The parts of the terminal view.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "reports/model/causes.h"
 #include "reports/model/report.h"
+#include "reports/terminal/gate_lines.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
 
@@ -28,6 +30,16 @@ std::string consequence(const Report& report, const Violation& violation);
 std::optional<uint64_t> number_in(const Violation& violation, const std::string& key);
 
 const Capture* capture_of(const Report& report, const Violation& violation);
+
+// The first ten, a line each, then how many more.
+template <class List, class Line>
+std::string some(const List& list, Line line) {
+  constexpr size_t kShown = 10;
+  std::string out;
+  for (size_t i = 0; i < std::min(list.size(), kShown); ++i) out += line(*list[i]);
+  if (list.size() > kShown) out += "  … and " + std::to_string(list.size() - kShown) + " more\n";
+  return out;
+}
 
 // A label in its column, and text that is wrapped behind it.
 std::string labelled(std::string_view label, std::string_view text, const TerminalOptions& options);
@@ -73,6 +85,16 @@ std::string fault(const Report& report, const Violation& violation, const Causes
 // A note or a suppressed fault in two lines.
 std::string short_fault(const Report& report, const Violation& violation, const TerminalOptions& options);
 
+// What a report has more of than this is listed a line each, unless all of it is wanted.
+constexpr size_t kMostInFull = 10;
+
+// A fault in one line.
+std::string listed_fault(const Report& report, const Violation& violation, const Causes& causes,
+                         const TerminalOptions& options);
+
+// How to see in full what was listed a line each.
+std::string how_to_see_more(const TerminalOptions& options);
+
 // "decode (build 3f2a91c04b77, mode full, 3 buckets, 1 x sm_90)"
 std::string subject(const Report& report);
 
@@ -91,6 +113,12 @@ std::string checked_line(const Report& report, const TerminalOptions& options);
 // All that decides what to do next: the verdict, the first cause with its line, cost and fix, and what was
 // and was not looked at.
 std::string first_screen(const Report& report, const Causes& causes, const TerminalOptions& options);
+
+// What the baseline knows, what it no longer needs, and which of its entries have ended.
+std::string baseline_lines(const BaselineComparison& comparison, const GateOptions& gate);
+
+// Which numbers got worse, and which could not be compared. Empty where there is nothing to say.
+std::string ratchet_lines(const Ratchet& ratchet);
 
 // The cause that the first screen is about; null where there is none to repair.
 const Violation* first_cause(const Report& report, const Causes& causes);

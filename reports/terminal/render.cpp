@@ -68,6 +68,23 @@ std::string last_line(const Report& report) {
          (report.violations.empty() ? "" : "; `capgate explain RULE` tells more") + "\n";
 }
 
+// What is listed: a symptom is printed with its cause, where that is listed too.
+std::vector<const Violation*> shown(const Report& report, const Causes& causes,
+                                    const TerminalOptions& options) {
+  std::vector<const Violation*> out;
+  for (const Violation& violation : report.violations) {
+    if (!options.selection.takes(violation)) continue;
+    const Violation* cause = options.all ? nullptr : causes.cause_of(violation);
+    if (!cause || !options.selection.takes(*cause)) out.push_back(&violation);
+  }
+  return out;
+}
+
+std::string selected_line(const Report& report, size_t count) {
+  return fmt::format("{} of {} selected", count == 0 ? "none" : grouped(count),
+                     counted(report.violations.size(), "finding"));
+}
+
 }  // namespace
 
 int terminal_width(int fd) {
@@ -90,20 +107,33 @@ std::string render_terminal(const Report& report, const TerminalOptions& options
 void render_terminal(const Report& report, const TerminalOptions& options,
                      const std::function<void(std::string_view)>& print) {
   const Causes causes(report);
-  print(first_screen(report, causes, options));
+  const bool selected = !options.selection.empty();
+  const auto wanted = shown(report, causes, options);
   Printed printed;
-  printed.first = first_cause(report, causes);
-  if (printed.first) print("\n" + Paint(options.color).dim("---- every finding ----") + "\n");
-  if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
+  if (selected) {
+    print(render_headline(report, options));
+    print("\n" + selected_line(report, wanted.size()) + "\n");
+  } else {
+    print(first_screen(report, causes, options));
+    printed.first = first_cause(report, causes);
+    if (printed.first) print("\n" + Paint(options.color).dim("---- every finding ----") + "\n");
+    if (const std::string text = reasons(report, options); !text.empty()) print("\n" + text);
+  }
+  const bool line_each = !options.all && wanted.size() > kMostInFull;
   bool after_short = false;
-  for (const auto& violation : report.violations) {
-    if (causes.cause_of(violation) && !options.all) continue;  // printed with its cause
-    const bool brief = !options.all && (violation.suppressed || violation.severity == Severity::note);
+  for (const Violation* violation : wanted) {
+    const bool brief =
+        line_each || (!options.all && (violation->suppressed || violation->severity == Severity::note));
     if (!brief || !after_short) print("\n");
-    print(brief ? short_fault(report, violation, options)
-                : fault(report, violation, causes, options, printed));
+    if (line_each)
+      print(listed_fault(report, *violation, causes, options));
+    else
+      print(brief ? short_fault(report, *violation, options)
+                  : fault(report, *violation, causes, options, printed));
     after_short = brief;
   }
+  if (line_each) print("\n" + how_to_see_more(options));
+  if (selected) return;
   if (const std::string text = metrics(report); !text.empty()) print("\n" + wrap(text, 0, options.width));
   print("\n" + last_line(report));
 }

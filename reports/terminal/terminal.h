@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situations.h"
@@ -13,6 +15,14 @@
 
 namespace capgate::reports {
 
+// Which faults `show` lists. Without any of it: all.
+struct Selection {
+  std::vector<std::string> rules, files;   // ids of rules; globs of paths
+  std::optional<Severity> least_severity;  // this one, or graver
+  bool empty() const { return rules.empty() && files.empty() && !least_severity; }
+  bool takes(const Violation& violation) const;
+};
+
 struct TerminalOptions {
   bool color = false;
   int width = 100;       // columns; headings are never broken, so that they can be searched for
@@ -20,6 +30,7 @@ struct TerminalOptions {
   FrameSettings frames;  // whose frames are folded
   std::string report_name = "REPORT";  // for the commands that it names
   std::string baseline_name;           // that the violations were compared with, if any
+  Selection selection;
 };
 
 // The width of the terminal behind `fd`; 100 when it is none.

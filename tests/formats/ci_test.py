@@ -17,7 +17,7 @@ WITH_LINT = os.environ["CAPGATE_WITH_LINT"] == "1"
 TRACES = SOURCE / "tests" / "traces" / "cpp"
 FAULTY = TRACES / "copy_stream_escape.faulty.json"
 CLEAN = TRACES / "copy_stream_escape.clean.json"
-WRITTEN = ["capgate.json", "capgate.html", "capgate.sarif", "gl-code-quality-report.json", "junit.xml", "capgate.md"]
+WRITTEN = ["capgate.json", "capgate.html", "capgate.sarif", "gl-code-quality-report.json", "junit.xml", "capgate.md", "metrics.json"]
 
 # A captured step that waits, as a project without CUDA's headers at hand could hold it.
 STEP = """
@@ -90,6 +90,23 @@ class Judge(Job):
         done = self.judge("--baseline", "none.json", FAULTY)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no baseline none.json", done.stderr)
+
+    def test_numbers_of_an_earlier_run_may_not_get_worse(self):
+        self.judge("--out", "main", CLEAN)
+        self.assertEqual(self.judge("--no-worse-than", "main/metrics.json", CLEAN).returncode, 0)
+        numbers = json.loads((self.here / "main/metrics.json").read_text())
+        (self.here / "better.json").write_text(json.dumps(numbers | {"buckets_captured": numbers["buckets_captured"] + 1}))
+        done = self.judge("--no-worse-than", "better.json", CLEAN)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("buckets_captured", done.stdout)
+        done = self.judge("--no-worse-than", "none.json", CLEAN)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("there is no none.json", done.stderr)
+        for option in ("--no-worse-than", "--baseline"):
+            done = self.judge(option, "main/metrics.json", "--out", "main", CLEAN)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("lies in the folder of --out", done.stderr)
+        self.assertTrue((self.here / "main/metrics.json").exists())
 
     def test_wrong_usage_ends_with_2(self):
         for words, text in (

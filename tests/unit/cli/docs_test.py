@@ -78,7 +78,7 @@ class Docs(unittest.TestCase):
         for name in PAGES:
             written = set(kept)
             for words in capgate_lines(page(name)):
-                outs = {word for before, word in zip(words, words[1:]) if before == "--out"}
+                outs = {word for before, word in zip(words, words[1:]) if before in ("--out", "--metrics")}
                 if words[0] in ("merge", "gate", "show"):
                     for word in {word for word in words if word.endswith(".json")} - outs:
                         with self.subTest(page=name, line=" ".join(words)):

@@ -48,7 +48,8 @@ class Usage(unittest.TestCase):
             "analyze": ["--out", "--fail-on"],
             "lint": ["--out", "-p", "--changed-since", "--region", "--suppressions", "--sources", "--root", "--cache-dir"],
             "merge": ["--out"],
-            "gate": ["--baseline", "--fail-on"],
+            "gate": ["--baseline", "--fail-on", "--metrics", "--no-worse-than", "--owner", "--until"],
+            "show": ["--baseline", "--rule", "--file", "--severity"],
             "view": ["--baseline", "--out"],
             "export": ["--format", "--baseline", "--out"],
         }

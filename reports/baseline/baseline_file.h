@@ -1,0 +1,60 @@
+// The faults that a project knows and means to mend later, as a text file that is reviewed like code: a line
+// per fault, sorted by place, without line numbers, so that only a fault that comes or goes changes it.
+//
+//   # capgate-baseline/1
+//   model/moe.py: error host-sync in route [3f2a91c04b77d0e1] owner=moe until=2027-01-31 # sampler rewrite
+//
+// The id decides; the rest says to people what it stands for. `owner`, `until` and what follows `#` are
+// theirs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+struct BaselineEntry {
+  std::string id, rule;
+  Severity severity = Severity::error;
+  std::string file, function;  // empty where the fault has none
+  std::string owner;           // one word; empty: nobody's
+  std::string until;           // the last day on which the entry holds, "2027-01-31"; empty: it has no end
+  std::string remark;
+};
+
+// Never crashes, whatever the text. A bad line is an error that starts with source_name:line.
+Result<std::vector<BaselineEntry>> parse_baseline(std::string_view text, std::string_view source_name);
+
+// Sorted, with a head that explains the file. parse_baseline reads it back.
+std::string baseline_text(std::vector<BaselineEntry> entries);
+
+// Whether the text is such a file, of whatever version.
+bool is_baseline_text(std::string_view text);
+
+// What is wrong with a date or with an owner that somebody typed; empty: nothing.
+std::string wrong_date(std::string_view date);
+std::string wrong_owner(std::string_view owner);
+
+// "2026-11-30", in UTC.
+std::string today();
+
+// What `gate --baseline FILE --update-baseline` makes of a file.
+struct BaselineUpdate {
+  std::vector<BaselineEntry> entries;
+  size_t kept = 0, added = 0, dropped = 0;
+  // Entries whose fault the report does not show and that stay all the same: it is inconclusive, so that the
+  // fault may be there.
+  size_t unseen = 0;
+};
+
+// An entry whose fault is still there keeps its owner, its end and its remark. `fresh`: owner and end of what
+// is added.
+BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
+                               const BaselineEntry& fresh);
+
+}  // namespace capgate::reports

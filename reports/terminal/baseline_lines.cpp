@@ -1,0 +1,46 @@
+// What `capgate gate --baseline` says of the baseline itself.
+#include <fmt/format.h>
+
+#include "reports/terminal/parts.h"
+
+namespace capgate::reports {
+namespace terminal {
+
+std::string baseline_lines(const BaselineComparison& comparison, const GateOptions& gate) {
+  const std::string file = clean(gate.baseline_name);
+  std::string out;
+  if (!gate.ended.empty()) {
+    out += "ended in " + file + ", so no longer known:\n";
+    out += some(gate.ended, [](const BaselineEntry& entry) {
+      return fmt::format("  {} {} (until {}{})\n", head_of(clean(entry.rule)),
+                         place({entry.file, 0, std::nullopt, entry.function}), entry.until,
+                         entry.owner.empty() ? ", nobody's" : ", owner " + head_of(clean(entry.owner)));
+    });
+  }
+  if (comparison.known_errors + comparison.known_warnings)
+    out += fmt::format("known in {}: {}, {}\n", file, counted(comparison.known_errors, "error"),
+                       counted(comparison.known_warnings, "warning"));
+  if (!comparison.stale.empty()) {
+    out += gate.baseline_is_report
+               ? fmt::format("gone since {}, make the baseline anew:\n", file)
+               : fmt::format("gone since {}; drop them: capgate gate --baseline {} --update-baseline {}\n",
+                             file, file, gate.report_name.empty() ? "REPORT" : clean(gate.report_name));
+    out += some(comparison.stale, [](const Violation& violation) {
+      return fmt::format("  {} {}\n", head_of(clean(violation.rule)), place(violation.location));
+    });
+  }
+  return out;
+}
+
+}  // namespace terminal
+
+std::string update_line(const std::string& file, const BaselineUpdate& update) {
+  std::string out = fmt::format("{}: {} kept, {} added, {} dropped\n", terminal::clean(file),
+                                terminal::counted(update.kept, "fault"), update.added, update.dropped);
+  if (update.unseen)
+    out += fmt::format("  {} stayed, though the report does not show them: it is incomplete\n",
+                       terminal::counted(update.unseen, "entry", "entries"));
+  return out;
+}
+
+}  // namespace capgate::reports

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""capgate gate from outside: numbers that must not get worse, baseline files, and show's selection."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+CAPGATE, GOLDEN = "", pathlib.Path()
+
+
+class GateCommand(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.here = pathlib.Path(folder.name)
+        self.failed = GOLDEN / "failed_run.json"
+        self.clean = GOLDEN / "clean_run.json"
+
+    def run_capgate(self, *words, code=0):
+        done = subprocess.run([CAPGATE, *map(str, words)], capture_output=True, text=True, check=False, cwd=self.here, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def refused(self, *words):
+        done = self.run_capgate(*words, code=2)
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("capgate: "), done.stderr)
+        return done.stderr.splitlines()[0]
+
+    def write(self, name, text):
+        path = self.here / name
+        path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+        return path
+
+    def metrics(self, report, code):
+        path = self.here / "metrics.json"
+        path.unlink(missing_ok=True)
+        self.run_capgate("gate", report, "--metrics", path, code=code)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    # Numbers
+
+    def test_metrics_are_one_flat_object_whatever_the_verdict(self):
+        report = json.loads(self.failed.read_text(encoding="utf-8"))
+        metrics = self.metrics(self.failed, 1)
+        self.assertEqual(metrics.pop("schema"), "capgate-metrics/1")
+        self.assertEqual(metrics.pop("program"), "build/decode")
+        self.assertTrue(all(isinstance(value, (int, float)) for value in metrics.values()), metrics)
+        for name in ("errors", "warnings", "notes", "suppressed"):
+            self.assertEqual(metrics[name], report["summary"][name])
+        self.assertEqual(metrics["waits_per_step"], report["metrics"]["waits_per_step"])
+        self.assertEqual(self.metrics(self.clean, 0)["errors"], 0)
+
+    def test_metrics_to_standard_output_leave_the_words_to_the_other(self):
+        done = self.run_capgate("gate", self.clean, "--metrics", "-")
+        self.assertEqual(json.loads(done.stdout)["errors"], 0)
+        self.assertTrue(done.stderr.startswith("gate: pass"), done.stderr)
+
+    def test_metrics_overwrite_nothing_else(self):
+        source = self.write("a.cu", "int x;\n")
+        copy = self.write("r.json", self.clean.read_text(encoding="utf-8"))
+        self.assertIn("is no file of metrics", self.refused("gate", self.clean, "--metrics", source))
+        self.assertIn("would be lost", self.refused("gate", copy, "--metrics", copy))
+        self.assertEqual(source.read_text(encoding="utf-8"), "int x;\n")
+        self.run_capgate("gate", self.clean, "--metrics", "m.json")
+        self.run_capgate("gate", self.clean, "--metrics", "m.json")
+        self.assertIn("would be lost", self.refused("gate", self.clean, "--no-worse-than", "m.json", "--metrics", "m.json"))
+
+    def test_a_number_that_got_worse_fails_a_pass(self):
+        before = self.metrics(self.clean, 0)
+        main = self.write("main.json", before | {"captures_failed": 0, "warnings": 0})
+        self.assertIn("no number worse than in main.json", self.run_capgate("gate", self.clean, "--no-worse-than", "main.json").stdout)
+        report = json.loads(self.clean.read_text(encoding="utf-8"))
+        report["metrics"] = {"waits_per_step": 3.0}
+        worse = self.write("worse.json", report)
+        main = self.write("main.json", before | {"waits_per_step": 2})
+        out = self.run_capgate("gate", worse, "--no-worse-than", main, code=1).stdout
+        self.assertTrue(out.startswith("gate: fail - 1 number worse than in "), out)
+        self.assertIn("  waits_per_step: 2 there, 3 here\n", out)
+        # The same numbers from the report of the main branch.
+        report["metrics"] = {"waits_per_step": 2.0}
+        main = self.write("older.json", report)
+        self.assertIn("2 there, 3 here", self.run_capgate("gate", worse, "--no-worse-than", main, code=1).stdout)
+        self.assertIn("not in", self.run_capgate("gate", worse, "--no-worse-than", self.clean).stdout)
+        self.assertIn("only in", self.run_capgate("gate", self.clean, "--no-worse-than", main, code=2).stdout)
+
+    def test_bad_numbers_are_one_sentence_and_2(self):
+        for name, text, part in (
+            ("none.json", None, "none.json: cannot be read"),
+            ("empty.json", "", "is neither what `capgate gate --metrics` wrote nor a report"),
+            ("cut.json", '{"schema": "capgate-metrics/1", "errors": 1', "is neither"),
+            ("word.json", '{"schema": "capgate-metrics/1", "errors": "1"}', 'the key "errors" is not a number'),
+        ):
+            if text is not None:
+                self.write(name, text)
+            with self.subTest(name):
+                self.assertIn(part, self.refused("gate", self.clean, "--no-worse-than", name))
+
+    # Baseline files
+
+    def known(self):
+        self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", "--owner", "moe", "--until", "9999-12-31")
+        return (self.here / "known.txt").read_text(encoding="utf-8")
+
+    def test_an_update_makes_the_faults_known_to_every_command(self):
+        text = self.known()
+        faults = [line for line in text.splitlines() if not line.startswith("#")]
+        self.assertEqual(faults, sorted(faults))
+        self.assertTrue(faults and all(line.endswith(" owner=moe until=9999-12-31") for line in faults), text)
+        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt").stdout
+        self.assertIn("known in known.txt: 2 errors", out)
+        self.assertIn(" (known)", self.run_capgate("show", self.failed, "--baseline", "known.txt").stdout)
+        sarif = json.loads(self.run_capgate("export", self.failed, "--format", "sarif", "--baseline", "known.txt").stdout)
+        self.assertIn("unchanged", {result.get("baselineState") for result in sarif["runs"][0]["results"]})
+        page = self.run_capgate("view", self.failed, "--baseline", "known.txt", "--out", "-").stdout
+        self.assertIn("known.txt", page)
+        # Written again, it is the same.
+        self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline")
+        self.assertEqual((self.here / "known.txt").read_text(encoding="utf-8"), text)
+
+    def test_an_entry_that_has_ended_no_longer_holds(self):
+        self.write("known.txt", self.known().replace("9999-12-31", "2001-02-03"))
+        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", code=1).stdout
+        self.assertIn("ended in known.txt, so no longer known:\n", out)
+        self.assertIn("(until 2001-02-03, owner moe)", out)
+        # An update gives nobody more time.
+        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", "--until", "9999-01-01", code=1).stdout
+        self.assertIn("until=2001-02-03", (self.here / "known.txt").read_text(encoding="utf-8"))
+
+    def test_what_is_gone_is_said_and_dropped_by_an_update(self):
+        text = self.known()
+        out = self.run_capgate("gate", self.clean, "--baseline", "known.txt").stdout
+        self.assertIn("gone since known.txt; drop them: capgate gate --baseline known.txt --update-baseline", out)
+        self.assertEqual((self.here / "known.txt").read_text(encoding="utf-8"), text)
+        count = sum(not line.startswith("#") for line in text.splitlines())
+        out = self.run_capgate("gate", self.clean, "--baseline", "known.txt", "--update-baseline").stdout
+        self.assertIn(f"known.txt: 0 faults kept, 0 added, {count} dropped\n", out)
+        self.assertTrue(all(line.startswith("#") for line in (self.here / "known.txt").read_text(encoding="utf-8").splitlines()))
+
+    def test_a_bad_baseline_is_one_sentence_and_stays(self):
+        self.assertIn("none.txt: cannot be read", self.refused("gate", self.clean, "--baseline", "none.txt"))
+        text = "# capgate-baseline/1\n<<<<<<< HEAD\n"
+        path = self.write("merged.txt", text)
+        for words in (["gate"], ["show"], ["view", "--out", "-"], ["export", "--format", "gcc"], ["gate", "--update-baseline"]):
+            with self.subTest(words=words):
+                self.assertIn("merged.txt:2: ", self.refused(words[0], self.clean, "--baseline", path, *words[1:]))
+        self.assertEqual(path.read_text(encoding="utf-8"), text)
+        report = self.write("r.json", self.clean.read_text(encoding="utf-8"))
+        self.assertIn("is a report", self.refused("gate", self.clean, "--baseline", report, "--update-baseline"))
+        self.assertIn("--baseline", self.refused("gate", self.clean, "--update-baseline"))
+        self.assertIn("--until", self.refused("gate", self.clean, "--baseline", "k.txt", "--update-baseline", "--until", "soon"))
+        self.assertIn("--update-baseline", self.refused("gate", self.clean, "--baseline", "k.txt", "--owner", "moe"))
+        self.assertFalse((self.here / "k.txt").exists())
+
+    # show
+
+    def test_show_lists_what_was_asked_for(self):
+        report = json.loads(self.failed.read_text(encoding="utf-8"))
+        count = len(report["violations"])
+        for words, fits in (
+            (["--rule", "host-sync"], lambda v: v["rule"] == "host-sync"),
+            (["--rule", "host-sync", "--rule", "pageable-copy"], lambda v: v["rule"] in ("host-sync", "pageable-copy")),
+            (["--file", "model/*"], lambda v: v["location"]["file"].startswith("model/")),
+            (["--severity", "warning"], lambda v: v["severity"] != "note"),
+        ):
+            with self.subTest(words=words):
+                wanted = sum(fits(violation) for violation in report["violations"])
+                self.assertIn(f"{wanted} of {count} findings selected\n", self.run_capgate("show", self.failed, *words).stdout)
+        self.assertIn("did you mean host-sync?", self.refused("show", self.failed, "--rule", "host-snyc"))
+        self.assertIn("is error, warning or note", self.refused("show", self.failed, "--severity", "bad"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--capgate", required=True)
+    parser.add_argument("--golden", required=True, type=pathlib.Path)
+    options, rest = parser.parse_known_args()
+    CAPGATE, GOLDEN = options.capgate, options.golden
+    unittest.main(argv=["gate_command_test.py", *rest])
