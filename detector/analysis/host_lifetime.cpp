@@ -40,6 +40,21 @@ bool is_used_again(Judge& judge, const Capture& capture, size_t copy, uint64_t a
   return false;
 }
 
+// Visits the frames of each launch that holds the capture and whose stack was recorded: a long run records
+// those of its first launches. Returns false as soon as `visit` does.
+template <class Visit>
+bool each_launch(Judge& judge, const Capture& capture, Visit visit) {
+  const Timeline& timeline = judge.timeline();
+  for (const auto& launch : timeline.launches) {
+    const auto* version = timeline.executables[launch.exec - 1].version_at(judge.call(launch.call).r.h.seq);
+    if (!version || std::find(version->captures.begin(), version->captures.end(),
+                              static_cast<int32_t>(capture.number)) == version->captures.end())
+      continue;
+    if (!visit(launch.call)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, trace::HostPlace place,
@@ -50,21 +65,29 @@ bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, tra
   const Place at = judge.place(copy);
   const auto owner = owner_of(at);
   if (!owner || at.frames[*owner].language == "python" || at.frames[*owner].inlined) return false;
-  const Timeline& timeline = judge.timeline();
   bool shown = false;
-  for (const auto& launch : timeline.launches) {
-    const auto& exec = timeline.executables[launch.exec - 1];
-    const auto* version = exec.version_at(judge.call(launch.call).r.h.seq);
-    if (!version || std::find(version->captures.begin(), version->captures.end(),
-                              static_cast<int32_t>(capture.number)) == version->captures.end())
-      continue;
-    if (judge.call(launch.call).tid != judge.call(copy).tid) return false;
-    // A long run records the stacks of its first launches.
-    if (!judge.place(launch.call).known) continue;
-    if (!is_running(at.frames, *owner, judge.place(launch.call).frames)) return false;
-    shown = true;
-  }
-  return shown;
+  return each_launch(judge, capture,
+                     [&](size_t launch) {
+                       if (judge.call(launch).tid != judge.call(copy).tid) return false;
+                       const Place there = judge.place(launch);
+                       if (!there.known) return true;
+                       shown = true;
+                       return is_running(at.frames, *owner, there.frames);
+                     }) &&
+         shown;
+}
+
+std::string built_in_and_ended(Judge& judge, const Capture& capture, size_t copy) {
+  const std::vector<Frame> frames = judge.place(copy).frames;
+  std::string ended;
+  each_launch(judge, capture, [&](size_t launch) {
+    const Place there = judge.place(launch);
+    if (judge.call(launch).tid != judge.call(copy).tid || !there.known) return true;
+    for (size_t i = 0; i < frames.size() && ended.empty(); ++i)
+      if (frames[i].inlined && !is_running(frames, i, there.frames)) ended = frames[i].function;
+    return ended.empty();
+  });
+  return ended;
 }
 
 }  // namespace capgate::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "detector/analysis/judge.h"
 
@@ -11,5 +12,10 @@ namespace capgate::analysis {
 // graph is launched. Heap memory is never shown alive: nobody watches free().
 bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, trace::HostPlace place,
                           uint64_t address);
+
+// The function that ended before a launch, of those that the compiler built into the frame of a function
+// that still runs there. Its variables lie in that frame and ended with it: a frame that is still on the
+// stack shows nothing about them. Empty where every such function still runs.
+std::string built_in_and_ended(Judge& judge, const Capture& capture, size_t copy);
 
 }  // namespace capgate::analysis

@@ -91,7 +91,10 @@ void pageable_copy(Judge& judge, size_t i) {
     const Found found = found_at_launches(judge, i, reads);
     const bool launched = capture->state == CaptureState::completed && capture->launches > 0;
     const bool gone = launched && found == Found::gone;
-    const bool alive = launched && !gone &&
+    const std::string ended = launched && found == Found::there && place == HostPlace::stack
+                                  ? built_in_and_ended(judge, *capture, i)
+                                  : "";
+    const bool alive = launched && !gone && ended.empty() &&
                        (found == Found::there ||
                         is_alive_at_launches(judge, *capture, i, place, reads ? call.r.src : call.r.dst));
     finding.capture = static_cast<int32_t>(capture->number);
@@ -99,6 +102,9 @@ void pageable_copy(Judge& judge, size_t i) {
     finding.message =
         judge.killed(i) + what + " that every replay will " + (reads ? "read" : "write") + " again";
     if (gone) finding.message += "; it was gone when the graph was launched";
+    if (!ended.empty())
+      finding.message +=
+          "; it is not shown to live until the launch: " + ended + ", which may own it, had ended";
     if (alive) {
       finding.details["at each launch"] = "alive";
       finding.message += "; it was alive at each launch";

@@ -10,10 +10,13 @@ using reports::Verdict;
 // Pageable memory that a captured copy names.
 class HostMemory : public FreedMemory {
  protected:
-  void copied(HostPlace place) {
+  void copied(HostPlace place, bool is_built_in = false) {
     p.at("step.cpp", 20, "record");
     p.begin_capture();
-    p.at("step.cpp", 21, "upload");
+    if (is_built_in)
+      p.built_in("step.cpp", 21, "upload");
+    else
+      p.at("step.cpp", 21, "upload");
     CallRecord& call = p.copy_async(kStream, Memory::device, Memory::pageable, 64, place);
     call.src = 0x7ffc0000;
     copy_ = call.h.seq;
@@ -42,6 +45,26 @@ TEST_F(HostMemory, IsAnErrorOnceALaunchFoundItGone) {
   EXPECT_EQ(faults(report), Faults{"error pageable-copy step.cpp:21 upload"}) << text(report);
   EXPECT_NE(only(report, "pageable-copy").message.find("gone when the graph was launched"),
             std::string::npos);
+}
+
+// The frame is main's and still there; the variable may be upload's, which is over.
+TEST_F(HostMemory, OfAFunctionThatIsBuiltIntoARunningOneIsNotShownToBeThere) {
+  copied(HostPlace::stack, true);
+  p.host_operand(copy_, trace::OperandState::watched);
+  launched(2);
+  const auto report = this->report();
+  EXPECT_EQ(faults(report), Faults{"error pageable-copy step.cpp:21 upload"}) << text(report);
+  EXPECT_NE(only(report, "pageable-copy").message.find("upload, which may own it, had ended"),
+            std::string::npos);
+}
+
+TEST_F(HostMemory, OfABuiltInFunctionThatLaunchesItselfIsThere) {
+  copied(HostPlace::stack, true);
+  p.host_operand(copy_, trace::OperandState::watched);
+  p.built_in("step.cpp", 25, "upload");
+  p.replay();
+  const auto report = this->report();
+  EXPECT_EQ(faults(report), Faults{"warning pageable-copy step.cpp:21 upload"}) << text(report);
 }
 
 TEST_F(HostMemory, OfTheHeapIsNotShownToBeThere) {

@@ -101,6 +101,14 @@ void ProcessBuilder::at(const std::string& file, int line, const std::string& fu
                                    native("decode", "main", "main.cpp", 10)});
 }
 
+void ProcessBuilder::built_in(const std::string& file, int line, const std::string& function) {
+  python_ = 0;
+  reports::Frame inlined = native("decode", function, file, line);
+  inlined.inlined = true;
+  native_ = stack(native_stacks_,
+                  {native("decode", "cudaSomething"), inlined, native("decode", "main", "main.cpp", 10)});
+}
+
 void ProcessBuilder::in_library(const std::string& module, const std::string& function,
                                 const std::string& file, int line, const std::string& user_function) {
   python_ = 0;

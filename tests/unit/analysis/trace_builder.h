@@ -39,6 +39,8 @@ class ProcessBuilder {
   // Where the calls that follow are made: in C++ of the user's; in a library that C++ of the user's called;
   // in Python of the user's through a library.
   void at(const std::string& file, int line, const std::string& function);
+  // As at(), where the compiler built the function into main.
+  void built_in(const std::string& file, int line, const std::string& function);
   void in_library(const std::string& module, const std::string& function, const std::string& file, int line,
                   const std::string& user_function);
   void in_python(const std::string& file, int line, const std::string& function,
