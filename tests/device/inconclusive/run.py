@@ -54,7 +54,7 @@ CASES = [
         "no GPU", ["no-gpu"], 2, reasons=[r"no GPU"], remedy=r"nvidia-smi.*CUDA_VISIBLE_DEVICES",
         environment={"CUDA_VISIBLE_DEVICES": ""}, attached=None,
     ),
-    Case("no capture and no region", ["no-step"], 2, reasons=[r"no capture completed and no marked region"], remedy=r"--region"),
+    Case("no capture and no region", ["no-step"], 2, reasons=[r"no capture completed, and no marked region was seen twice"], remedy=r"--region"),
     Case("a region seen once", ["region-once"], 2, reasons=[r"no marked region was seen twice"], remedy=r"--region"),
     Case("killed", ["killed"], 2, reasons=[r"died of signal 9"], remedy=r"audit it again"),
     Case(
@@ -126,8 +126,8 @@ def differences(case, exit_code, report, shown):
     if errors != case.findings:
         found.append(f"found {errors}, expected {case.findings}")
     # The first two lines are what a reader in a hurry sees.
-    lines = [line for line in shown.splitlines() if re.match(r"(PASS|FAIL|INCONCLUSIVE): |  to do: ", line)]
-    if not lines or not lines[0].startswith(f"{case.verdict.upper()}: "):
+    lines = [line for line in shown.splitlines() if re.match(r"PASS \([a-z ,]+\): |FAIL: |INCONCLUSIVE: |  to do: ", line)]
+    if not lines or not re.match(rf"{case.verdict.upper()}\b", lines[0]):
         found.append("the terminal does not begin with the verdict")
     if case.verdict == "inconclusive" and (len(lines) < 2 or not lines[1].startswith("  to do: ")):
         found.append("the terminal's second line is not what to do")

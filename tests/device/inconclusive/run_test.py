@@ -19,7 +19,7 @@ REPORT = {
     "coverage": {"processes": [{"attached": True}]},
     "violations": [{"severity": "error", "rule": "host-sync", "location": {"function": "(anonymous namespace)::wait(int)"}}],
 }
-SHOWN = "the program's own line\nFAIL: 1 error - x\n  worst:   host-sync\n"
+SHOWN = "the program's own line\nFAIL: CAPTURE DIES at f.cu:3 wait() - 1 error: x\n  worst:   host-sync\n"
 
 
 class Differences(unittest.TestCase):
@@ -62,6 +62,9 @@ class Differences(unittest.TestCase):
 
     def test_first_lines(self):
         self.assertIn("does not begin with the verdict", self.found(shown="  to do: capgate\n"))
+        self.report["verdict"] = self.case.verdict = "pass"
+        self.assertIn("does not begin with the verdict", self.found())
+        self.assertNotIn("does not begin", self.found(shown="PASS (capture only): 1 graph captured\n"))
         self.case.verdict = self.report["verdict"] = "inconclusive"
         self.assertIn("second line is not what to do", self.found(shown="INCONCLUSIVE: x\n  worst: y\n"))
         self.assertEqual(self.found(shown="INCONCLUSIVE: x\n  to do:   y\n"), "")
