@@ -78,8 +78,8 @@ static int loop(cudaStream_t stream) {
   cudaGraphNode_t node = nullptr;
   CU(cudaGraphCreate(&graph, 0));
   CU(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
-  cudaGraphNodeParams params = {cudaGraphNodeTypeConditional};
-  params.conditional.handle = handle;
+  cudaGraphNodeParams params = {};
+  params.type = cudaGraphNodeTypeConditional, params.conditional.handle = handle;
   params.conditional.type = cudaGraphCondTypeWhile;
   params.conditional.size = 1;
   CU(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));

@@ -95,6 +95,18 @@ class Figures(unittest.TestCase):
         rule = (SOURCE / "detector/analysis/rules/notices.cpp").read_text(encoding="utf-8")
         self.assertIn("kNoteFrom = 3, kWarningFrom = 8", rule)
 
+    @promise("docs/design/graphs.md", "| `cudaMemcpyBatchAsync` on a capturing stream | 900, and the capture lives on |")
+    @promise("docs/design/graphs.md", "| an update with another kind of node | 910,")
+    def test_of_refusals_are_recorded(self):
+        for program, api, result, words in (
+            ("dropped_batch_copy", "cudaMemcpyBatchAsync", "(900)", "lived on"),
+            ("ignored_update", "cudaGraphExecUpdate", "910", "the new graph has other nodes or edges"),
+        ):
+            report = json.loads((SOURCE / f"tests/traces/cpp/{program}.faulty.json").read_text(encoding="utf-8"))
+            (fault,) = [fault for fault in report["violations"] if fault.get("api") == api]
+            self.assertIn(result, fault["result"])
+            self.assertIn(words, fault["message"])
+
     def test_of_the_calls_that_captures_accept_are_measured(self):
         cells = json.loads((SOURCE / "docs/measured/legality.json").read_text(encoding="utf-8"))["cells"]
         calls = collections.defaultdict(dict)
