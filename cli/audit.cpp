@@ -257,7 +257,7 @@ void register_audit(CLI::App& app, int& exit_code) {
       ->check(check_word, "");
   add_fail_on(*command, options->fail_on);
   command->add_flag("--dump-config", options->dump_config,
-                    "Print the settings in force, as .capgate.toml says them, and exit");
+                    "Print the settings in force as a .capgate.toml, and exit");
   command->footer(
       "The program's own input, output and signals are untouched; the report's summary goes to stderr.");
   command->callback([options, &exit_code] {

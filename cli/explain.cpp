@@ -24,7 +24,7 @@ std::string page_of(std::string_view id, const reports::TerminalOptions& view) {
 
 void register_explain(CLI::App& app, int& exit_code) {
   auto id = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("explain", "Tell what a rule means, why it bites and how to fix it");
+  auto* command = app.add_subcommand("explain", "Print what a rule means, why it matters and how to fix it");
   command
       ->add_option(
           "RULE", *id,

@@ -173,10 +173,9 @@ void register_lint(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LintOptions>();
   lint::LintSettings& settings = options->settings;
   command
-      ->add_option(
-          "FILES", settings.files,
-          "Sources, headers (looked at through the sources that include them) or folders; default: every "
-          "source of the compile database")
+      ->add_option("FILES", settings.files,
+                   "Sources, headers (through the sources that include them) or folders; default: every "
+                   "source of the compile database")
       ->type_name("");
   command
       ->add_option(
@@ -184,14 +183,14 @@ void register_lint(CLI::App& app, int& exit_code) {
           "Folder with compile_commands.json, or the file; default: the folder of the first file or one "
           "above, then ./build. COMPILER OPTIONS behind -- take the place of a database")
       ->type_name("BUILD");
-  command->add_option("-j,--jobs", settings.jobs, "Sources parsed at a time; default: one a core")
+  command->add_option("-j,--jobs", settings.jobs, "Sources parsed at a time; default: one per core")
       ->type_name("N");
   command
       ->add_option(
           "--changed-since", settings.changed_since,
           "Report only what bears on lines that differ between git revision REF and the working tree: a "
           "finding on such a line, with a step of its path on one, or in a function that holds one. Every "
-          "source is still looked at, since a region in one reaches functions in another (unchanged ones "
+          "source is still analysed, since a region in one reaches functions in another (unchanged ones "
           "come from the cache), and a source that cannot be parsed still makes the run inconclusive")
       ->type_name("REF");
   command->add_flag(
@@ -228,13 +227,14 @@ void register_lint(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--unproven", settings.unproven,
-          "What a region reaches and was not analysed makes the run inconclusive (error), or is only "
-          "named in the report (warn)")
+          "A function that a region reaches and that was not analysed makes the run inconclusive (error), "
+          "or is only named in the report (warn)")
       ->type_name("error|warn")
       ->check(CLI::IsMember({"error", "warn"}));
   command
-      ->add_option("--sources", options->source_tables,
-                   "JSON table of functions that bring device values to the host, beside the built-in ones")
+      ->add_option(
+          "--sources", options->source_tables,
+          "JSON table of functions that bring device values to the host, in addition to the built-in ones")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
@@ -261,19 +261,20 @@ void register_lint(CLI::App& app, int& exit_code) {
           },
           "");
   command
-      ->add_option("--explain", options->explain,
-                   "In place of a report: what was met on a line, from which region and by which calls it is "
-                   "reached, which device value decided there, or why it was not analysed")
+      ->add_option(
+          "--explain", options->explain,
+          "In place of a report: the calls on a line, from which region and through which calls it is "
+          "reached, which device value decides there, or why it was not analysed")
       ->type_name("FILE:LINE")
       ->excludes("--out");
   command
       ->add_option("--dump-tree", settings.options.dump_tree,
-                   "In place of a report: a function as the analysis sees it, one node per line")
+                   "In place of a report: a function as the analysis reads it, one node per line")
       ->type_name("FUNCTION")
       ->excludes("--out")
       ->excludes("--explain");
   command->add_flag("-v,--verbose", options->verbose,
-                    "Say which compiler options are left out, and where time goes");
+                    "Print which compiler options are left out, and where time goes");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -90,7 +90,7 @@ void register_show(CLI::App& app, int& exit_code) {
   add_selection(*command, *options);
   command
       ->add_option("--baseline", options->baseline,
-                   "An older report or a baseline file: says which faults are new since then")
+                   "An older report or a baseline file: marks the findings that are new since then")
       ->type_name("FILE");
   command->callback([options, &exit_code] {
     const auto done = run(*options);

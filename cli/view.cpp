@@ -55,8 +55,9 @@ void register_view(CLI::App& app, int& exit_code) {
                    "An older report or a baseline file: the page shows what is new, fixed and still there")
       ->type_name("FILE");
   command
-      ->add_option("--out", options->out,
-                   "Where the page goes; default: beside the report, as .html. - is standard output")
+      ->add_option(
+          "--out", options->out,
+          "Where the page goes; default: the report's name with .html, in its folder. - is standard output")
       ->type_name("PAGE.html");
   command->callback([options, &exit_code] {
     const auto page = run(*options);

@@ -24,9 +24,9 @@ void explain_killed(seal::SealedTrace& trace, pid_t own_pid, const std::vector<p
     const bool runs = std::find(still_running.begin(), still_running.end(), static_cast<pid_t>(t.pid)) !=
                       still_running.end();
     if (!was_killed(t) || runs || (program && trace.run.signal)) continue;
-    trace.reasons.push_back(
-        {fmt::format("process {} ({}) used CUDA and was killed", t.pid, t.fact("argv0")),
-         "find out who killed it (dmesg names what the system kills for want of memory), then audit again"});
+    trace.reasons.push_back({fmt::format("process {} ({}) used CUDA and was killed", t.pid, t.fact("argv0")),
+                             "find out who killed it (dmesg lists what the system kills when memory runs "
+                             "out), then audit again"});
   }
 }
 

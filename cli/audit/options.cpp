@@ -33,7 +33,7 @@ bool is_seconds(std::string_view text) {
 Result<reports::Settings> settings_in_force(const AuditOptions& options) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
-  if (error) return Error{fmt::format("cannot tell the current folder: {}", error.message())};
+  if (error) return Error{fmt::format("cannot determine the current folder: {}", error.message())};
   auto settings = reports::find_settings(here.string());
   if (!settings) return settings;
   auto& regions = settings->regions;

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 Result<std::string> find_preload_library() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return Error{fmt::format("cannot tell where capgate itself lies: {}", error.message())};
+  if (error) return Error{fmt::format("cannot determine the folder of capgate itself: {}", error.message())};
   const fs::path folder = self.parent_path();
   for (const fs::path& place : {folder / "../lib", folder / "../lib64", folder}) {
     const fs::path candidate = place / kPreloadFile;

@@ -5,6 +5,7 @@
 
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/graph_nodes.h"
+#include "detector/analysis/judge.h"
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
@@ -43,9 +44,9 @@ std::string node_name(const Timeline& timeline, const trace::GraphNodeRecord& r)
   constexpr size_t kLongestName = 200;
   if (r.name) return full_kernel_name(timeline.trace->text(r.name), kLongestName);
   if (r.kind == 1)
-    return std::to_string(r.bytes) + " bytes " + memory_name(operand_memory(timeline, r.src, r.src_memory)) +
+    return size_text(r.bytes, r.bytes) + " " + memory_name(operand_memory(timeline, r.src, r.src_memory)) +
            " to " + memory_name(operand_memory(timeline, r.dst, r.dst_memory));
-  if (r.kind == 2) return std::to_string(r.bytes) + " bytes";
+  if (r.kind == 2) return size_text(r.bytes, r.bytes);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.h"
 #include "detector/analysis/graph_coverage.h"
 #include "detector/analysis/notices.h"
 #include "detector/analysis/results.h"
@@ -87,7 +88,7 @@ void attachment(const seal::SealedTrace& trace, Report& report) {
            "unset CAPGATE_WITHOUT: capgate audit -- PROGRAM"});
     if (t.dropped > 0)
       report.reasons.push_back(
-          {who(t) + ": " + std::to_string(t.dropped) + " events found no room in the trace",
+          {who(t) + ": " + counted(t.dropped, "event") + " did not fit into the trace",
            "record less: capgate audit --until captures=1 -- PROGRAM, or give the trace a folder with "
            "more room: --trace DIR"});
   }
@@ -145,7 +146,7 @@ void skipped(const std::vector<Timeline>& timelines, Report& report) {
   const Skipped skipped = skipped_captures(timelines);
   if (skipped.times == 0 || report.coverage.captures_completed > 0) return;
   report.reasons.push_back({"no capture completed: torch.compile went without CUDA graphs " +
-                                (skipped.times == 1 ? "once" : std::to_string(skipped.times) + " times") +
+                                (skipped.times == 1 ? "once" : counted(skipped.times, "time")) +
                                 (skipped.reason.empty() ? "" : " (" + skipped.reason + ")"),
                             "change what keeps it from capturing, then: capgate audit -- PROGRAM"});
 }
@@ -182,7 +183,7 @@ void refused_by_framework(const std::vector<Timeline>& timelines, Report& report
         "what stopped the program in " + capture_name(timeline, last) +
         ": it ended with an error there and never replayed it, and CUDA refused nothing; a framework that "
         "refuses a call "
-        "itself (PyTorch does for copies from pageable memory) says which in the program's own output");
+        "itself (PyTorch does for copies from pageable memory) names it in the program's own output");
   }
 }
 
@@ -221,8 +222,8 @@ void environment(const seal::SealedTrace& trace, Report& report) {
       constexpr std::string_view kThinned = "thinned:";
       const std::string_view name = t.text(record.r.name);
       if (name.starts_with(kThinned) && record.r.value > 0)
-        report.coverage.not_checked.push_back(std::to_string(record.r.value) + " events of " + who(t) +
-                                              " left out for want of room (" +
+        report.coverage.not_checked.push_back(counted(record.r.value, "event") + " of " + who(t) +
+                                              " left out because the trace was full (" +
                                               std::string(name.substr(kThinned.size())) + ")");
     }
     if (!t.fact("stacks").empty())

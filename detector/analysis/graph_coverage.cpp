@@ -5,14 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/counted.h"
 #include "detector/analysis/graph_nodes.h"
 
 namespace capgate::analysis {
 namespace {
-
-std::string counted(size_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
 
 void add(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
@@ -56,10 +53,10 @@ void not_compared(const std::vector<Timeline>& timelines, reports::Report& repor
   if (updatable > 0)
     add(list, counted(updatable, "kernel node") + " that the device may change: not compared");
   if (unknown > 0)
-    add(list, "what " + counted(unknown, "launched executable") + " holds: the trace does not have it");
+    add(list, "what " + counted(unknown, "launched executable graph") + " holds: the trace does not have it");
   if (edits > 0)
-    add(list,
-        counted(edits, "change") + " of an executable's nodes that the trace does not have: not compared");
+    add(list, counted(edits, "change") +
+                  " of an executable graph's nodes that the trace does not have: not compared");
 }
 
 void not_followed(const std::vector<Timeline>& timelines, reports::Report& report) {

@@ -20,7 +20,7 @@ struct Rule {
   std::string_view fault;      // what is judged, one paragraph
   std::string_view why;        // why it bites, one or more paragraphs
   std::string_view in_region;  // the severity inside a capture or a marked region, in words
-  std::string_view a_step;     // the severity once a step, between two launches of one graph, in words
+  std::string_view a_step;     // the severity once per step, between two launches of one graph, in words
   std::string_view hint;       // the fix in one line: the default hint of a violation
   std::string_view fix;        // how to fix it, one or more paragraphs
   std::string_view language;   // of the example: cpp | python

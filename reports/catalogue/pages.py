@@ -63,10 +63,10 @@ def rule_page(rule, situations):
 | | |
 | --- | --- |
 | in a capture or a marked region | {rule["in_region"]} |
-| once a step, between two launches of one graph | {rule["a_step"]} |
+| once per step, between two launches of one graph | {rule["a_step"]} |
 {seen_row}
 
-## Why it bites
+## Why it matters
 
 {rule["why"]}
 
@@ -112,7 +112,7 @@ def index(rules):
 `capgate explain RULE` prints a page, `capgate rules` this list. A rule that is `planned` has an id and a page, and nothing raises it yet.
 [Calls that a capture refuses or leaves out](calls.md) have a table of what to call instead.
 
-| rule | the fault | in a capture or a marked region | once a step | seen by |
+| rule | the fault | in a capture or a marked region | once per step | seen by |
 | --- | --- | --- | --- | --- |
 {rows}"""
 

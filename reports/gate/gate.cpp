@@ -38,7 +38,7 @@ std::optional<Answer> compare(const Asking& asking, Refusal refusal, std::string
                               const std::string& theirs, const std::string& ours) {
   if (ours.empty() || ours == theirs) return std::nullopt;
   if (theirs.empty())
-    return asking.refuse(refusal, fmt::format("{} does not say of which {} it speaks", asking.path, what));
+    return asking.refuse(refusal, fmt::format("{} does not say which {} it is about", asking.path, what));
   return asking.refuse(refusal, fmt::format("{} is about {} {}, this is {}", asking.path, what,
                                             shortened(theirs), shortened(ours)));
 }
@@ -53,12 +53,13 @@ std::optional<Answer> check_verdict(const Asking& asking, const Report& report) 
     const std::string why = report.reasons.empty() ? "it proves nothing" : report.reasons.front().text;
     const std::string remedy = report.reasons.empty() ? "" : report.reasons.front().remedy;
     return Answer{Refusal::inconclusive,
-                  fmt::format("the gate is closed: {} is inconclusive, because {}; run {}", asking.path, why,
-                              remedy.empty() ? asking.demands.make_report : remedy)};
+                  fmt::format("the gate is closed: {} is inconclusive, because {}; to do: {}", asking.path,
+                              why, remedy.empty() ? asking.demands.make_report : remedy)};
   }
   if (reports::verdict_of(report) != Verdict::pass)
-    return asking.refuse(Refusal::contradictory,
-                         fmt::format("{} says pass and holds an error or a reason against it", asking.path));
+    return asking.refuse(
+        Refusal::contradictory,
+        fmt::format("{} has the verdict pass, and an error or a reason against it", asking.path));
   if (const auto against = reports::contradiction(report))
     return asking.refuse(Refusal::contradictory, fmt::format("{} {}", asking.path, *against));
   return std::nullopt;
@@ -94,7 +95,7 @@ std::optional<Answer> check_buckets(const Asking& asking, const Report& report) 
                                       [&](const Capture& capture) { return capture.bucket == bucket; });
     if (!listed && !captured)
       return asking.refuse(Refusal::bucket_missing,
-                           fmt::format("{} knows no bucket \"{}\"", asking.path, bucket));
+                           fmt::format("{} has no bucket \"{}\"", asking.path, bucket));
   }
   return std::nullopt;
 }
@@ -156,8 +157,8 @@ std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
   Report anew = report;
   reports::add_missing_reasons(anew);
   if (anew.reasons.empty()) return std::nullopt;
-  return asking.refuse(Refusal::contradictory,
-                       fmt::format("{} says pass, but {}", asking.path, anew.reasons.front().text));
+  return asking.refuse(Refusal::contradictory, fmt::format("{} has the verdict pass, but {}", asking.path,
+                                                           anew.reasons.front().text));
 }
 
 Answer check_report(const Asking& asking, const Report& report) {

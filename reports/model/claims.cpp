@@ -6,16 +6,13 @@
 #include <array>
 #include <string_view>
 
+#include "base/counted.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/model/merge_sources.h"
 #include "reports/model/verdict.h"
 
 namespace capgate::reports {
 namespace {
-
-std::string counted(uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
 
 bool linted(const Report& report) {
   return report.coverage.files_parsed.has_value();
@@ -46,7 +43,7 @@ std::string graphs(const Coverage& coverage) {
                         : "graphs built node by node";
   if (coverage.replays == 0) return out + ", never launched";
   return out +
-         (coverage.replays == 1 ? ", launched once" : fmt::format(", launched {} times", coverage.replays));
+         (coverage.replays == 1 ? ", launched once" : ", launched " + counted(coverage.replays, "time"));
 }
 
 std::string marked_steps(const Coverage& coverage) {
@@ -54,7 +51,8 @@ std::string marked_steps(const Coverage& coverage) {
   size_t steps = 0;
   for (const RegionCoverage& region : coverage.regions) {
     if (region.source == "lint" || region.occurrences < 2) continue;
-    if (++steps == 1) out = fmt::format("marked step \"{}\" ran {} times", region.name, region.occurrences);
+    if (++steps == 1)
+      out = fmt::format("marked step \"{}\" ran {}", region.name, counted(region.occurrences, "time"));
   }
   return steps > 1 ? out + fmt::format(" and {} more did", steps - 1) : out;
 }

@@ -32,7 +32,7 @@ std::optional<std::string> ObjectKeys::close_object(size_t depth) const {
   if (twice == sorted.end()) return std::nullopt;
   const std::string where = path(depth);
   return where + (where.empty() ? "" : ": ") + "the key \"" + std::string(twice->substr(0, 60)) +
-         "\" stands twice";
+         "\" appears twice";
 }
 
 std::string ObjectKeys::path(size_t depth) const {

@@ -1,4 +1,4 @@
-// What keys the objects of a JSON text hold, told while it is parsed. A key that stands twice in one object
+// What keys the objects of a JSON text hold, told while it is parsed. A key that appears twice in one object
 // is refused: readers differ in which of the two counts, so that one report could be two.
 #pragma once
 
@@ -20,7 +20,7 @@ class ObjectKeys {
   void open(size_t depth, bool object);
   // A key of the object with depth - 1 around it. False: it is one too many.
   bool key(size_t depth, std::string_view name);
-  // The object ends. Its path and the key that stands twice in it: `coverage: the key "kind" stands twice`.
+  // The object ends. Its path and the key that appears twice in it: `coverage: the key "kind" appears twice`.
   std::optional<std::string> close_object(size_t depth) const;
 
  private:

@@ -160,7 +160,7 @@ void merge_one(Report& into, MergeInput from, size_t number) {
   add_new(into.reasons, report.reasons);
   if (report.verdict == Verdict::inconclusive && report.reasons.empty())
     into.reasons.push_back(
-        {fmt::format("{} is inconclusive and does not say why", from.name), "make it anew"});
+        {fmt::format("{} is inconclusive and does not say why", from.name), "make the report again"});
   if (!into.run) into.run = report.run;
   merge_subject(into.subject, report.subject);
   merge_environment(into.environment, report.environment);

@@ -6,6 +6,7 @@
 
 #include "reports/catalogue/situations.h"
 #include "reports/model/fingerprint.h"
+#include "reports/model/merge_sizes.h"
 
 namespace capgate::reports {
 namespace {
@@ -156,11 +157,17 @@ void combine(Violation& into, Violation from) {
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
   count_captures(into, from);
+  if (has(from.evidence, "runtime")) {
+    join_sizes(into.message, from.message);
+    for (auto& [key, value] : into.details)
+      if (const auto other = from.details.find(key); other != from.details.end())
+        join_sizes(value, other->second);
+  }
   into.count += has(from.evidence, "runtime") ? from.count : 0;
   if (from.blocked_us) into.blocked_us = into.blocked_us.value_or(0) + *from.blocked_us;
   combine(into.per_step, from.per_step);
   if (!into.symptom_of) into.symptom_of = from.symptom_of;
-  if (from.bytes) into.bytes = std::max(into.bytes.value_or(0), *from.bytes);
+  if (from.bytes) into.bytes = into.bytes.value_or(0) + *from.bytes;  // as many as all occurrences together
   unite(into.evidence, from.evidence);
   unite(into.processes, from.processes);
   take_if_empty(into.api, from.api);

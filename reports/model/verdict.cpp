@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/counted.h"
 #include "reports/model/causes.h"
 #include "reports/model/names.h"
 
@@ -79,7 +80,7 @@ std::optional<std::string> miscounted(const Summary& said, const Summary& holds)
   };
   for (const std::string& rule : rules)
     if (count(said, rule) != count(holds, rule))
-      return fmt::format("its summary counts {} of {}, and it holds {}", count(said, rule), ends_of(rule),
+      return fmt::format("its summary counts {} of {}, and there are {}", count(said, rule), ends_of(rule),
                          count(holds, rule));
   return std::nullopt;
 }
@@ -88,20 +89,21 @@ std::optional<std::string> miscounted(const Summary& said, const Summary& holds)
 
 std::optional<std::string> contradiction(const Report& report) {
   if (const auto wrong = impossible(report.violations)) return "contradicts itself: " + *wrong;
-  const auto counted = [](const Summary& of) {
-    std::string text = fmt::format("{} errors, {} warnings, {} notes and {} suppressed", of.errors,
-                                   of.warnings, of.notes, of.suppressed);
-    return of.symptoms ? fmt::format("{} with {} symptoms", text, of.symptoms) : text;
+  const auto counts_of = [](const Summary& of) {
+    const std::string text =
+        fmt::format("{}, {}, {} and {} suppressed", counted(of.errors, "error"),
+                    counted(of.warnings, "warning"), counted(of.notes, "note"), grouped(of.suppressed));
+    return of.symptoms ? text + " with " + counted(of.symptoms, "symptom") : text;
   };
   const Summary holds = summary_of(report);
-  if (counted(holds) != counted(report.summary))
-    return fmt::format("contradicts itself: its summary counts {}, and it holds {}", counted(report.summary),
-                       counted(holds));
+  if (counts_of(holds) != counts_of(report.summary))
+    return fmt::format("contradicts itself: its summary counts {}, and there are {}",
+                       counts_of(report.summary), counts_of(holds));
   if (const auto wrong = miscounted(report.summary, holds)) return "contradicts itself: " + *wrong;
   const Verdict verdict = verdict_of(report);
   if (verdict != report.verdict)
-    return fmt::format("contradicts itself: it says {}, and what it holds makes it {}", name(report.verdict),
-                       name(verdict));
+    return fmt::format("contradicts itself: its verdict is {}, and its contents make it {}",
+                       name(report.verdict), name(verdict));
   return std::nullopt;
 }
 
@@ -189,7 +191,8 @@ std::optional<Reason> missing_proof(const Report& report) {
   const Coverage& coverage = report.coverage;
   for (const auto& process : coverage.processes)
     if (process.events_dropped > 0)
-      return Reason{fmt::format("{} events of process {} were dropped", process.events_dropped, process.pid),
+      return Reason{fmt::format("{} of process {} {} dropped", counted(process.events_dropped, "event"),
+                                process.pid, process.events_dropped == 1 ? "was" : "were"),
                     "capgate audit --trace DIR -- PROGRAM, where DIR has room for the whole trace"};
   if (coverage.kind == "capture" || coverage.kind == "eager") {
     // What lint calls a region is a place in the source and no occurrence of a step.
@@ -201,7 +204,7 @@ std::optional<Reason> missing_proof(const Report& report) {
   }
   if (coverage.kind == "source") {
     if (coverage.files_failed.value_or(0) > 0)
-      return Reason{fmt::format("{} of the files could not be parsed", *coverage.files_failed),
+      return Reason{counted(*coverage.files_failed, "file") + " could not be parsed",
                     "see the errors of `capgate lint -p BUILD` and point it at a build folder that compiles"};
     if (coverage.files_parsed.value_or(0) > 0) {
       if (std::any_of(coverage.regions.begin(), coverage.regions.end(),
@@ -215,7 +218,7 @@ std::optional<Reason> missing_proof(const Report& report) {
     return Reason{
         fmt::format("graphs were launched {}, and what they hold was not seen: no capture of them completed, "
                     "and the trace does not have how they were built",
-                    coverage.replays == 1 ? "once" : fmt::format("{} times", coverage.replays)),
+                    coverage.replays == 1 ? "once" : counted(coverage.replays, "time")),
         "capgate audit -- PROGRAM, from the program's start: a trace of an older capgate does not have it"};
   if (coverage.captures_failed > 0)
     return Reason{

@@ -37,7 +37,7 @@ std::string parse_line(std::string_view line, FileSuppression& out) {
   const std::string_view rest = trimmed(line.substr(colon + 1));
   const size_t gap = rest.find_first_of(kSpace);
   if (rule != "*" && rule != kUnproven && !find_rule(rule)) return unknown_rule(rule);
-  if (rest.empty()) return "the frame glob is missing; `*` stands for any frame";
+  if (rest.empty()) return "the frame glob is missing; `*` matches any frame";
   if (gap == std::string_view::npos) return "the reason is missing: `rule:frame-glob  reason`";
   out.rule = rule;
   out.glob = rest.substr(0, gap);

@@ -22,7 +22,7 @@ std::string baseline_lines(const BaselineComparison& comparison, const GateOptio
                        counted(comparison.known_warnings, "warning"));
   if (!comparison.stale.empty()) {
     out += gate.baseline_is_report
-               ? fmt::format("gone since {}, make the baseline anew:\n", file)
+               ? fmt::format("gone since {}, make the baseline again:\n", file)
                : fmt::format("gone since {}; drop them: capgate gate --baseline {} --update-baseline {}\n",
                              file, file, gate.report_name.empty() ? "REPORT" : clean(gate.report_name));
     out += some(comparison.stale, [](const Violation& violation) {
@@ -36,10 +36,10 @@ std::string baseline_lines(const BaselineComparison& comparison, const GateOptio
 
 std::string update_line(const std::string& file, const BaselineUpdate& update) {
   std::string out = fmt::format("{}: {} kept, {} added, {} dropped\n", terminal::clean(file),
-                                terminal::counted(update.kept, "fault"), update.added, update.dropped);
+                                counted(update.kept, "fault"), update.added, update.dropped);
   if (update.unseen)
     out += fmt::format("  {} stayed, though the report does not show them: it is incomplete\n",
-                       terminal::counted(update.unseen, "entry", "entries"));
+                       counted(update.unseen, "entry", "entries"));
   return out;
 }
 

@@ -28,8 +28,7 @@ namespace {
 std::string cost_in_captures(const Capture& capture, const Violation& violation) {
   const auto launches = number_in(violation, "launches");
   const bool failed = capture.result.starts_with("failed");
-  if (failed && launches.value_or(0) == 0)
-    return "the whole step: there is no graph, so nothing was replayed";
+  if (failed && launches.value_or(0) == 0) return "the whole step: the capture left no graph to replay";
   if (launches == uint64_t{0}) return "none yet: the graphs were never launched";
   const std::string wrong =
       launches ? "wrong in all " + grouped(*launches) + " launches of " : "wrong in each launch of ";
@@ -50,8 +49,7 @@ std::string own_cost(const Report& report, const Violation& violation) {
   if (!in_run) return "not measured: no run is in this report";
   if (const Capture* capture = capture_of(report, violation)) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
-    if (capture->result.starts_with("failed"))
-      return "the whole step: there is no graph, so nothing was replayed";
+    if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
     if (capture->replays == 0) return "none yet: the graph was never launched";
     return fmt::format(
         "no time: it is wrong in {} of the graph",

@@ -38,7 +38,7 @@ std::string seen_line(const Violation& violation) {
       if (violation.blocked_us && !was_refused(violation))
         add("the host was blocked for " + duration(*violation.blocked_us));
     }
-    if (violation.bytes) add(bytes(*violation.bytes));
+    if (violation.bytes) add(bytes(*violation.bytes) + (violation.count > 1 ? " in all" : ""));
     if (violation.thread) add("thread " + head_of(clean(*violation.thread)));
     if (violation.stream) add("stream " + head_of(clean(*violation.stream)));
     if (violation.device && *violation.device > 0) add(fmt::format("device {}", *violation.device));
@@ -158,6 +158,15 @@ std::string consequence(const Report& report, const Violation& violation) {
   return violation.flow.empty() ? "" : "a device value decides";
 }
 
+std::string message_below_heading(const Report& report, const Violation& violation) {
+  constexpr std::string_view kKilled = "killed ", kEnd = ": ";
+  const std::string& message = violation.message;
+  const size_t end = message.find(kEnd);
+  const bool repeats = message.starts_with(kKilled) && end != std::string::npos &&
+                       consequence(report, violation).starts_with(kKilled);
+  return sentence(repeats ? message.substr(end + kEnd.size()) : message);
+}
+
 std::string fix(const Violation& violation, const TerminalOptions& options) {
   const Situation& situation = situation_named(violation);
   const std::string_view given = fix_given(situation, violation);
@@ -174,7 +183,7 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   const Paint paint(options.color);
   const bool is_first = &violation == printed.first;
   std::string out = heading(report, violation, paint);
-  if (!is_first) out += wrap(sentence(violation.message), 2, options.width);
+  if (!is_first) out += wrap(message_below_heading(report, violation), 2, options.width);
   const Situation& situation = situation_named(violation);
   if (!situation.why.empty() && printed.explained.insert(std::string(situation.id)).second)
     out += wrap(situation.why, 2, options.width);
@@ -192,17 +201,19 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   if (const auto& symptoms = causes.symptoms_of(violation); !symptoms.empty()) {
     out += "  " + counted(symptoms.size(), "symptom") + " of it:\n";
     for (const Violation* symptom : symptoms)
-      out += "    " + heading(report, *symptom, paint) + wrap(sentence(symptom->message), 6, options.width);
+      out += "    " + heading(report, *symptom, paint) +
+             wrap(message_below_heading(report, *symptom), 6, options.width);
   }
   return out;
 }
 
 std::string short_fault(const Report& report, const Violation& violation, const TerminalOptions& options) {
   const Paint paint(options.color);
-  std::string text = violation.message;
-  if (violation.suppressed) text = violation.suppressed->reason + " (" + violation.suppressed->origin + ")";
+  std::string text = message_below_heading(report, violation);
+  if (violation.suppressed)
+    text = sentence(violation.suppressed->reason + " (" + violation.suppressed->origin + ")");
   return (violation.suppressed ? "allowed " : "") + heading(report, violation, paint) +
-         wrap(sentence(text), 2, options.width);
+         wrap(text, 2, options.width);
 }
 
 }  // namespace capgate::reports::terminal

@@ -45,7 +45,7 @@ std::string cause_block(const Report& report, const Causes& causes, const Violat
                         const TerminalOptions& options, int around) {
   const Paint paint(options.color);
   std::string out = "\n" + heading(report, cause, paint);
-  out += wrap(sentence(cause.message), 2, options.width);
+  out += wrap(message_below_heading(report, cause), 2, options.width);
   out += source_lines(cause, paint, around);
   if (const std::string way = way_to_the_call(cause); !way.empty()) out += labelled("calls", way, options);
   out += labelled("cost", cost(report, causes, cause), options);

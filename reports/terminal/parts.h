@@ -26,6 +26,9 @@ std::string heading(const Report& report, const Violation& violation, const Pain
 // What came of it: `killed capture "decode bs=8"`.
 std::string consequence(const Report& report, const Violation& violation);
 
+// The message below that heading, without the consequence that the heading has.
+std::string message_below_heading(const Report& report, const Violation& violation);
+
 // A detail that is a number; empty where there is none.
 std::optional<uint64_t> number_in(const Violation& violation, const std::string& key);
 

@@ -32,7 +32,7 @@ std::string ratchet_lines(const Ratchet& ratchet) {
                        file, names(ratchet.lost), file);
   if (!ratchet.added.empty())
     out +=
-        fmt::format("not in {}, so not compared: {}\n  to do: write it anew with `capgate gate --metrics`\n",
+        fmt::format("not in {}, so not compared: {}\n  to do: write it again with `capgate gate --metrics`\n",
                     file, names(ratchet.added));
   if (!ratchet.other_program.empty())
     out += fmt::format("note: the numbers in {} are those of another program, {}\n", file,

@@ -65,7 +65,7 @@ std::string metrics(const Report& report) {
 
 std::string last_line(const Report& report) {
   return summary_line(report.summary) +
-         (report.violations.empty() ? "" : "; `capgate explain RULE` tells more") + "\n";
+         (report.violations.empty() ? "" : "; `capgate explain RULE` has the details") + "\n";
 }
 
 // What is listed: a symptom is printed with its cause, where that is listed too.

@@ -26,11 +26,11 @@ std::string render_rule(const Rule& rule, const TerminalOptions& options) {
   if (!rule.status_text.empty()) out += paint.yellow(rule.status_text) + "\n\n";
   out += wrap(rule.fault, 0, options.width) + "\n";
   out += "  in a capture or a marked region  " + wrap(rule.in_region, 35, options.width, true);
-  out += "  once a step                      " + wrap(rule.a_step, 35, options.width, true);
+  out += "  once per step                    " + wrap(rule.a_step, 35, options.width, true);
   out +=
       (rule.status.empty() ? "  seen by                          " : "  to be seen by                    ") +
       seen + "\n";
-  out += section("Why it bites") + wrap(rule.why, 0, options.width);
+  out += section("Why it matters") + wrap(rule.why, 0, options.width);
   out += section("How to fix it") + wrap(rule.fix, 0, options.width);
   out += section("Example") + code_block(rule.bad);
   out += section("Better") + code_block(rule.good);
@@ -64,7 +64,7 @@ std::string render_rule_list(const TerminalOptions& options) {
     out += fmt::format("{}{}{} ({})\n", paint.bold(rule.id), gap, rule.title, seen);
   }
   return out +
-         "\n`capgate explain RULE` tells what a rule means and how to fix it; nothing raises a planned rule "
+         "\n`capgate explain RULE` prints what a rule means and how to fix it; nothing raises a planned rule "
          "yet.\n";
 }
 

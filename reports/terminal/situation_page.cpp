@@ -44,7 +44,7 @@ std::string render_replacement(const Replacement& row, const TerminalOptions& op
          "  instead: " + wrap(row.instead, 11, options.width, true) + "  rules:   " +
          wrap(rules +
                   "; on another thread than the one that captures, cross-thread-call. `capgate explain RULE` "
-                  "tells more.",
+                  "has the details.",
               11, options.width, true);
 }
 

@@ -88,16 +88,6 @@ std::string wrap(std::string_view text, size_t indent, int width, bool hanging) 
   }
 }
 
-std::string grouped(uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::string duration(double microseconds) {
   if (microseconds < 1e3) return fmt::format("{:.0f} us", microseconds);
   if (microseconds < 1e6) return fmt::format("{:.1f} ms", microseconds / 1e3);
@@ -112,14 +102,6 @@ std::string bytes(uint64_t count) {
     if (value < 1024) return fmt::format("{:.1f} {}", value, unit);
   }
   return fmt::format("{:.1f} TiB", value / 1024);
-}
-
-std::string counted(uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
-}
-
-std::string counted(uint64_t number, std::string_view noun, std::string_view nouns) {
-  return fmt::format("{} {}", grouped(number), number == 1 ? noun : nouns);
 }
 
 }  // namespace capgate::reports::terminal

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/counted.h"
+
 namespace capgate::reports::terminal {
 
 // As base/printable.h shows it, so that a name in a report cannot move the cursor or change a colour.
@@ -29,18 +31,11 @@ std::string sentence(std::string_view text);
 // newline. A word longer than a line stands alone on one. Empty lines separate paragraphs and stay.
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging = false);
 
-// "1,234,567"
-std::string grouped(uint64_t number);
-
 // "12 us", "3.4 ms", "1.2 s"
 std::string duration(double microseconds);
 
 // "512 B", "3.0 KiB", "1.5 GiB"
 std::string bytes(uint64_t count);
-
-// "1 error", "3 errors"
-std::string counted(uint64_t number, std::string_view noun);
-std::string counted(uint64_t number, std::string_view noun, std::string_view nouns);
 
 class Paint {
  public:

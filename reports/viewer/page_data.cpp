@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/catalogue_json.h"
@@ -29,7 +30,7 @@ std::string shortened(std::string text) {
   while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;  // not inside a character
   const size_t left = text.size() - end;
   text.resize(end);
-  return text + fmt::format("… ({} bytes more)", left);
+  return text + fmt::format("… ({} more)", counted(left, "byte"));
 }
 
 std::string shown(const std::string& text) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/glob.h"
 #include "reports/settings/lint_choices.h"
 #include "reports/settings/settings.h"
@@ -179,7 +180,7 @@ class Run {
     if (!settings_.verbose) return;
     const auto note = [&](uint64_t number, const char* where) {
       if (number)
-        settings_.verbose(command.file + ": " + std::to_string(number) + " errors of the parser in " + where);
+        settings_.verbose(command.file + ": " + counted(number, "error") + " of the parser in " + where);
     };
     note(reply.errors_in_device_code, "device code, which is not judged");
     note(reply.errors_in_foreign_code, "headers that are not the project's");

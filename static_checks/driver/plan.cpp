@@ -89,8 +89,7 @@ class Planner {
       if (entry.file == path || (folder && is_below(entry.file, path))) add(entry), found = true;
     if (found || plan_.units.size() + plan_.unreachable.size() > before) return;
     if (folder)
-      plan_.unreachable.push_back(
-          {file, "no unit of " + database_ + " lies below it", "name another folder"});
+      plan_.unreachable.push_back({file, "no unit of " + database_ + " is below it", "name another folder"});
     else if (is_source_name(path))
       plan_.unreachable.push_back(
           {file, "it is not in " + database_,
@@ -138,8 +137,7 @@ Result<Plan> make_plan(const LintSettings& settings) {
     if (!file_exists(file) && !directory_exists(file)) return Error{file + ": no such file or folder"};
   for (const std::string& file : settings.files)
     if (file.ends_with(".py"))
-      return Error{file +
-                   ": capgate lint reads C, C++ and CUDA. What a Python program does is seen when it runs: " +
+      return Error{file + ": capgate lint reads C, C++ and CUDA. A Python program is judged when it runs: " +
                    "capgate audit --region 'STEP*' -- python3 " + file +
                    ", where STEP is the NVTX range around a step"};
   Planner planner(settings);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "reports/model/failure.h"
 #include "reports/model/names.h"
@@ -29,8 +30,8 @@ class Printer {
       if (!reason.remedy.empty()) text_ += "  to do: " + printable(reason.remedy) + "\n";
     }
     if (shown > kShownReasons)
-      text_ += "not proved, because of " + std::to_string(shown - kShownReasons) +
-               " more reasons, all in the report (--out)\n";
+      text_ += "not proved, because of " + counted(shown - kShownReasons, "more reason") +
+               "; the report (--out) has all of them\n";
     sum_up(report);
     return std::move(text_);
   }
@@ -86,10 +87,6 @@ class Printer {
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
   }
 
-  static std::string count(uint64_t number, const char* word) {
-    return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-  }
-
   void sum_up(const reports::Report& report) {
     const reports::Summary& summary = report.summary;
     const char* code = "1;33";
@@ -100,14 +97,14 @@ class Printer {
       const reports::Location& at = failure->at->location;
       text_ += reports::failure_text(*failure, printable(at.file) + ":" + std::to_string(at.line)) + " - ";
     }
-    text_ += count(summary.errors, "error") + ", " + count(summary.warnings, "warning") + ", " +
-             count(summary.notes, "note");
-    if (summary.symptoms) text_ += ", " + count(summary.symptoms, "symptom");
+    text_ += counted(summary.errors, "error") + ", " + counted(summary.warnings, "warning") + ", " +
+             counted(summary.notes, "note");
+    if (summary.symptoms) text_ += ", " + counted(summary.symptoms, "symptom");
     if (summary.suppressed) text_ += " (" + std::to_string(summary.suppressed) + " suppressed)";
-    text_ += "; " + count(report.coverage.files_parsed.value_or(0), "file") + " parsed";
+    text_ += "; " + counted(report.coverage.files_parsed.value_or(0), "file") + " parsed";
     if (const uint64_t failed = report.coverage.files_failed.value_or(0))
       text_ += ", " + std::to_string(failed) + " not";
-    text_ += ", " + count(report.coverage.regions.size(), "captured region");
+    text_ += ", " + counted(report.coverage.regions.size(), "captured region");
     if (const auto& changed = report.coverage.changed)
       text_ += (changed->in_reach.empty() ? "; nothing in them that differs from "
                                           : "; judged where they differ from ") +

@@ -89,11 +89,8 @@ void ReportBuilder::add(const Finding& finding) {
 
 void ReportBuilder::add(const NotAnalysed& function) {
   const std::string where = at_line(shown(function.place.file), function.place.line);
-  const std::string text = where + ": " +
-                           (function.whole ? ""
-                                           : function.function + (function.aside ? "() was not looked into: "
-                                                                                 : "() was not analysed: ")) +
-                           function.reason;
+  const std::string text =
+      where + ": " + (function.whole ? "" : function.function + "() was not analysed: ") + function.reason;
   if (function.region.empty()) {
     if (std::find(report_.coverage.not_checked.begin(), report_.coverage.not_checked.end(), text) ==
         report_.coverage.not_checked.end())

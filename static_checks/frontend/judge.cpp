@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/counted.h"
 #include "static_checks/frontend/functions.h"
 #include "static_checks/frontend/tree.h"
 
@@ -38,7 +39,7 @@ class Judge {
     } else if (parsed_.incomplete.size() > kShownErrors) {
       const size_t more = parsed_.incomplete.size() - kShownErrors;
       parsed_.incomplete.resize(kShownErrors);
-      parsed_.incomplete.back().text += " (and " + std::to_string(more) + " more errors outside functions)";
+      parsed_.incomplete.back().text += " (and " + counted(more, "more error") + " outside functions)";
     }
   }
 

@@ -139,7 +139,7 @@ void Interpreter::add_gap(Function& function, const std::string& reason, const s
 // The analysis stopped before it got to `f`.
 std::string Interpreter::why_exhausted() const {
   return bodies_ >= options_.budget
-             ? "the budget of " + std::to_string(options_.budget) + " function bodies a unit was used up"
+             ? "the budget of " + std::to_string(options_.budget) + " function bodies per unit is used up"
              : "the source takes more steps than the " + std::to_string(kMaxNodes) + " of one analysis";
 }
 
@@ -173,7 +173,7 @@ void Interpreter::unknown_target(const Node* n, const std::string& name) {
   const bool pattern = frame_->function->is_pattern && !n->function && (!type || type->shape == Shape::other);
   add_open(
       "target", n,
-      (name.empty() ? "what is called" : "what '" + name + "' calls") + " at line " +
+      (name.empty() ? "the callee" : "the callee of '" + name + "'") + " at line " +
           std::to_string(program_.position(n).line) +
           (pattern ? " is known only where the template is instantiated" : " is known only when it runs"),
       pattern ? "lint a source that instantiates the template and calls it"

@@ -32,7 +32,7 @@ OpenPlace Interpreter::left_open(const Function& root, uint32_t region) const {
                 (r.function == root.name ? "" : "open when " + root.name + "() returns, and is ") +
                 "ended in none of the functions that were looked at";
   open.remedy = "lint the sources that call " + root.name +
-                "() too; where they are in another language, capgate audit sees what is captured";
+                "() too; where they are in another language, capgate audit judges what is captured";
   return open;
 }
 

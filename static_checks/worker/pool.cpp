@@ -184,7 +184,7 @@ class Pool {
     if (WIFSIGNALED(status)) {
       const int signal = WTERMSIG(status);
       if (signal == SIGKILL)
-        return failed("its worker was killed, most likely for want of memory",
+        return failed("its worker was killed, most likely because memory ran out",
                       "run fewer at a time with --jobs, or leave the file out");
       const char* name = sigabbrev_np(signal);
       return failed(std::string("the parser crashed on it (SIG") + (name ? name : "?") + ")",

@@ -140,7 +140,7 @@ class View(unittest.TestCase):
         self.assertEqual(shown["message"], "</script><script>alert(1)</script><!--&amp;??")
         ((key, value),) = shown["details"].items()
         self.assertEqual(key, "</script><script>alert(1)</script><!--&amp;??")
-        self.assertEqual(value, "x" * 4000 + "… (96000 bytes more)")
+        self.assertEqual(value, "x" * 4000 + "… (96,000 bytes more)")
 
 
 if __name__ == "__main__":

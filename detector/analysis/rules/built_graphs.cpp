@@ -36,9 +36,10 @@ void copy_node(Judge& judge, const LaunchedNode& launched, size_t call) {
   finding.details["host memory"] = host_memory(place);
   finding.details["direction"] = reads ? "host to device" : "device to host";
   finding.message = "a copy node of a graph that is " + finding.details["graph"] +
-                    (reads ? " reads " : " writes ") + std::to_string(node.bytes) +
-                    (node.bytes == 1 ? " byte" : " bytes") + (reads ? " from " : " into ") +
-                    host_memory(place) + ": every launch uses that address again";
+                    (reads ? " reads " : " writes ") + std::string(kSizeMark) +
+                    (reads ? " from " : " into ") + host_memory(place) +
+                    ": every launch uses that address again";
+  finding.size = node.bytes;
   judge.report(finding);
 }
 

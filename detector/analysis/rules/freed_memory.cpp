@@ -11,14 +11,10 @@ namespace {
 using reports::Severity;
 using trace::Family;
 
-std::string bytes_text(uint64_t bytes) {
-  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-}
-
 // "4096 bytes of device memory"
 std::string block_text(const Block& block) {
   const auto sized = [&](std::string_view what) {
-    return block.bytes ? bytes_text(block.bytes) + " of " + std::string(what) : std::string(what);
+    return block.bytes ? size_text(block.bytes, block.bytes) + " of " + std::string(what) : std::string(what);
   };
   switch (block.owner) {
     case Owner::device:

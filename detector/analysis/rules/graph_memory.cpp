@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
 #include "detector/analysis/results.h"
@@ -101,10 +102,10 @@ class Walk {
   void report(const NodeInGraph& in, size_t refused, size_t times) {
     Finding finding = finding_of(in, refused);
     finding.details["refused launches"] = std::to_string(times);
-    finding.message = "a graph allocates " + std::to_string(in.node->bytes) +
-                      " bytes here and nothing frees them: CUDA refused " +
-                      (times == 1 ? "the next launch" : "the next " + std::to_string(times) + " launches") +
-                      " of it";
+    finding.message =
+        "a graph allocates " + std::string(kSizeMark) + " here and nothing frees them: CUDA refused " +
+        (times == 1 ? "the next launch" : "the next " + std::to_string(times) + " launches") + " of it";
+    finding.size = in.node->bytes;
     judge_.report(finding);
   }
 
@@ -114,8 +115,8 @@ class Walk {
     Finding finding = finding_of(left.front(), *left.front().maker);
     finding.bytes = bytes;
     finding.details["graphs"] = std::to_string(left.size());
-    finding.message = std::to_string(left.size()) + " graphs allocated " + std::to_string(bytes) +
-                      " bytes here, and nothing freed them: memory grows with each graph";
+    finding.message = counted(left.size(), "graph") + " allocated " + size_text(bytes, bytes) +
+                      " here, and nothing freed them: memory grows with each graph";
     judge_.report(finding);
   }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "base/counted.h"
 #include "detector/analysis/judge.h"
 
 namespace capgate::analysis {
@@ -118,8 +119,8 @@ void judge_recordings(Judge& judge) {
     if (at.again > 0)
       finding.message += ": " + std::to_string(at.again) + " more since it first replayed one";
     if (at.sizes > 0)
-      finding.message += (at.again > 0 ? "; torch warned at " : ": torch warned at ") +
-                         std::to_string(at.sizes) + " distinct sizes";
+      finding.message +=
+          (at.again > 0 ? "; torch warned at " : ": torch warned at ") + counted(at.sizes, "distinct size");
     finding.details["recorded by"] = "torch.compile";
     const uint32_t tid = at.last ? at.last->tid : judge.process().trace.pid;
     judge.report_apart(finding, "", tid, std::max<uint64_t>(at.again, 1));

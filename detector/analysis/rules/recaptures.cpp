@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
 #include "detector/trace/node_params.h"
@@ -112,10 +113,10 @@ class Growth {
       finding.details["launches"] = std::to_string(launches);
       finding.details["executables per launch"] = fmt::format("{:.2f}", 1 / each);
       finding.message = fmt::format(
-          "{} equal graphs were instantiated here for {} launches ({:.2f} a launch): an executable is never "
-          "launched again once the next one is there",
-          executables.size(), launches, 1 / each);
-      if (alive > 2) finding.message += fmt::format(", and {} of them lived together", alive);
+          "{} equal graphs were instantiated here for {} ({:.2f} per launch): an executable graph is never "
+          "launched again once the next one exists",
+          executables.size(), counted(launches, "launch", "launches"), 1 / each);
+      if (alive > 2) finding.message += fmt::format(", and {} of them existed at the same time", alive);
       judge_.report(finding);
     }
   }

@@ -187,7 +187,7 @@ bool open_trace(const char* dir, uint64_t limit_bytes, const char** why) {
   g_device = made.st_dev;
   g_inode = made.st_ino;
   if (!known || !(grow(fd, kHeaderBytes + kSmallStep) || grow(fd, kHeaderBytes + kChunkBytes))) {
-    *why = "the disk is full or a limit on file sizes stands in the way";
+    *why = "the disk is full or a limit on file sizes was reached";
     close(fd);
     unlink(g_path);
     release_addresses();

@@ -16,7 +16,7 @@ function Broken({ wrong }: { wrong: string }) {
       <h1>This page cannot be shown</h1>
       <p>{wrong}.</p>
       <p>
-        Make it anew from its report: <code>capgate view REPORT.json</code>
+        Make it again from its report: <code>capgate view REPORT.json</code>
       </p>
     </main>
   );

@@ -89,7 +89,7 @@ class GateScript(unittest.TestCase):
         lint = self.put("lint.json", lint_report())
         done = self.gate("--lint", lint, "--runtime", self.put("runtime.json", audit_report(self.identity)))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, "lint.json does not say of which sources it speaks; it is taken to be of these")
+        self.assertRegex(done.stderr, "lint.json does not say which sources it is about; it is taken to be of these")
         self.assertTrue(self.opens())
 
     def test_a_runtime_report_of_other_sources(self):

@@ -124,7 +124,7 @@ class Gate(unittest.TestCase):
             report["summary"].update(errors=1, by_rule={"host-sync": 1})
 
         self.put(change)
-        self.refused("says pass and holds an error")
+        self.refused("has the verdict pass, and an error")
 
     def test_rebuilt_from_an_edited_header(self):
         """The digest of an edited header is another, and a report about it is refused."""
@@ -203,13 +203,13 @@ class Gate(unittest.TestCase):
         for missing in pieces("bs=1"):
             with self.subTest(missing=missing):
                 self.put_pieces([name for name in pieces("bs=1") + pieces("bs=2") if name != missing])
-                self.refused(f'knows no bucket "{missing}"', mode="piecewise")
+                self.refused(f'has no bucket "{missing}"', mode="piecewise")
         self.put_pieces(["bs=1"])  # one graph of the whole step is no piece
-        self.refused('knows no bucket "bs=1 piece 0"', mode="piecewise")
+        self.refused('has no bucket "bs=1 piece 0"', mode="piecewise")
 
     def test_a_bucket_that_was_not_captured(self):
         self.path.write_text(json.dumps(self.merged(audit_report(self.identity, ("bs=2", "bs=4")), lint_report())), encoding="utf-8")
-        self.refused('knows no bucket "bs=1"')
+        self.refused('has no bucket "bs=1"')
 
     def test_no_completed_capture_of_the_bucket(self):
         def change(report):
@@ -224,7 +224,7 @@ class Gate(unittest.TestCase):
 
     def test_static_evidence_alone(self):
         self.path.write_text(json.dumps(lint_report()), encoding="utf-8")
-        self.refused("does not say of which source digest it speaks")
+        self.refused("does not say which source digest it is about")
 
     def test_the_cpu_replays_nothing(self):
         for mode in ("full", "piecewise"):

@@ -78,7 +78,7 @@ TEST_F(Judged, AProcessWithoutACallIsNotDeafWhenItsLibraryWasHeard) {
 TEST_F(Judged, EventsDropped) {
   p.dropped = 12;
   healthy();
-  inconclusive("12 events found no room");
+  inconclusive("12 events did not fit");
 }
 
 TEST_F(Judged, NothingJudged) {

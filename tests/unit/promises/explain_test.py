@@ -28,7 +28,7 @@ class Explain(Promises):
             for fault in json.loads(path.read_text(encoding="utf-8"))["violations"]:
                 rule = fault["rule"]
                 page = pages.setdefault(rule, self.output("explain", rule))
-                said = [self.section(page, "once a step")]
+                said = [self.section(page, "once per step")]
                 if fault["phase"] != "between_replays":
                     said.append(self.section(page, "in a capture or a marked region"))
                 with self.subTest(report=path.name, rule=rule, phase=fault["phase"]):

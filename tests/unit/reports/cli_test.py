@@ -91,9 +91,9 @@ class Commands(unittest.TestCase):
         path = self.here / "edited.json"
         for what, change in {
             "its summary counts": {"violations": []},
-            "it says pass, and what it holds makes it fail": {"verdict": "pass"},
+            "its verdict is pass, and its contents make it fail": {"verdict": "pass"},
             "two of its violations have the id": {"violations": good["violations"] + good["violations"][:1]},
-            "its summary counts 7 of device-alloc, and it holds": {
+            "its summary counts 7 of device-alloc, and there are": {
                 "summary": good["summary"] | {"by_rule": good["summary"]["by_rule"] | {"device-alloc": 7}}
             },
             f'violation "{good["violations"][0]["id"]}" costs something per step, of 0 steps': {

@@ -87,7 +87,7 @@ TEST_F(Gate, RefusesWhatItCannotRead) {
   std::string two = text;
   two.insert(two.find("\"verdict\""), "\"verdict\": \"fail\", ");
   ASSERT_TRUE(reports::write_text(two, path_).ok());
-  expect_refusal(check(path_, engine()), Refusal::unreadable, "the key \"verdict\" stands twice");
+  expect_refusal(check(path_, engine()), Refusal::unreadable, "the key \"verdict\" appears twice");
   const std::string fifo = ::testing::TempDir() + "/gate_fifo";
   std::filesystem::remove(fifo);
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
@@ -117,7 +117,7 @@ TEST_F(Gate, RefusesAnInconclusiveReportWithItsRemedy) {
   report.reasons = {{"bucket bs=8 was not captured", "capgate audit --expect-bucket bs=8 -- decode"}};
   finish(report);
   expect_refusal(ask(report), Refusal::inconclusive,
-                 "because bucket bs=8 was not captured; run capgate audit --expect-bucket bs=8 -- decode");
+                 "because bucket bs=8 was not captured; to do: capgate audit --expect-bucket bs=8 -- decode");
 }
 
 TEST_F(Gate, RefusesAnEditedVerdict) {
@@ -125,7 +125,7 @@ TEST_F(Gate, RefusesAnEditedVerdict) {
   report.violations = {reports::testing::violation("host-sync", "a.cpp", 1, "f")};
   finish(report);
   report.verdict = reports::Verdict::pass;
-  expect_refusal(ask(report), Refusal::contradictory, "says pass and holds an error");
+  expect_refusal(ask(report), Refusal::contradictory, "has the verdict pass, and an error");
 }
 
 TEST_F(Gate, RefusesAReportThatLostItsErrors) {
@@ -135,8 +135,8 @@ TEST_F(Gate, RefusesAReportThatLostItsErrors) {
   report.violations.clear();
   report.verdict = reports::Verdict::pass;
   expect_refusal(ask(report), Refusal::contradictory,
-                 "contradicts itself: its summary counts 1 errors, 0 warnings, 0 notes and 0 suppressed, and "
-                 "it holds 0 errors");
+                 "contradicts itself: its summary counts 1 error, 0 warnings, 0 notes and 0 suppressed, and "
+                 "there are 0 errors");
 }
 
 TEST_F(Gate, RefusesReportsOfAnotherSubject) {
@@ -153,8 +153,7 @@ TEST_F(Gate, RefusesReportsOfAnotherSubject) {
       {Refusal::other_code, "code digest", [](Subject& s) { s.code_digest = "beef"; }},
       {Refusal::other_config, "config", [](Subject& s) { s.config_digest = "beef"; }},
       {Refusal::other_mode, "about mode full, this is piecewise", [](Subject& s) { s.mode = "piecewise"; }},
-      {Refusal::bucket_missing, "knows no bucket \"bs=64\"",
-       [](Subject& s) { s.buckets.push_back("bs=64"); }},
+      {Refusal::bucket_missing, "has no bucket \"bs=64\"", [](Subject& s) { s.buckets.push_back("bs=64"); }},
       {Refusal::other_architecture, "about GPU architecture 90, this is 100",
        [](Subject& s) { s.sm = "10.0"; }},
       {Refusal::other_devices, "about number of GPUs 1, this is 8", [](Subject& s) { s.devices = 8; }},
@@ -173,10 +172,10 @@ TEST_F(Gate, RefusesReportsOfAnotherSubject) {
 TEST_F(Gate, RefusesAReportThatDoesNotSayWhatTheEngineAsks) {
   Report report = good();
   report.subject.config_digest.clear();
-  expect_refusal(ask(report), Refusal::other_config, "does not say of which config it speaks");
+  expect_refusal(ask(report), Refusal::other_config, "does not say which config it is about");
   report = good();
   report.subject.build_id.clear();
-  expect_refusal(ask(report), Refusal::other_build, "does not say of which build it speaks");
+  expect_refusal(ask(report), Refusal::other_build, "does not say which build it is about");
 }
 
 TEST_F(Gate, RefusesAnEngineWithoutIdentity) {

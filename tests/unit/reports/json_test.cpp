@@ -199,16 +199,16 @@ TEST(Json, RefusesNegativeLinesColumnsAndTimes) {
 
 TEST(Json, RefusesAKeyThatStandsTwice) {
   for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
-           {"\"verdict\":", "\"verdict\": \"pass\", \"verdict\":", "the key \"verdict\" stands twice"},
-           {"\"violations\":", "\"violations\": [], \"violations\":", "the key \"violations\" stands twice"},
-           {"\"sm\":", "\"sm\": 1, \"sm\":", "subject: the key \"sm\" stands twice"},
+           {"\"verdict\":", "\"verdict\": \"pass\", \"verdict\":", "the key \"verdict\" appears twice"},
+           {"\"violations\":", "\"violations\": [], \"violations\":", "the key \"violations\" appears twice"},
+           {"\"sm\":", "\"sm\": 1, \"sm\":", "subject: the key \"sm\" appears twice"},
            {kLine, std::string("\"line\":1,") + kLine,
-            "violations[0].location: the key \"line\" stands twice"},
+            "violations[0].location: the key \"line\" appears twice"},
            {"\"waits_per_step\":", "\"waits_per_step\":0,\"waits_per_step\":",
-            "metrics: the key \"waits_per_step\" stands twice"},
+            "metrics: the key \"waits_per_step\" appears twice"},
            {"\"verdict\":", "\"later\": [[0], {\"a\": {\"b\": 1, \"b\": 1}}], \"verdict\":",
-            "later[1].a: the key \"b\" stands twice"},
-           {"\"verdict\":", "\"verd\\u0069ct\": 0, \"verdict\":", "the key \"verdict\" stands twice"}}) {
+            "later[1].a: the key \"b\" appears twice"},
+           {"\"verdict\":", "\"verd\\u0069ct\": 0, \"verdict\":", "the key \"verdict\" appears twice"}}) {
     const std::string text = edited(failed_run(), from, to);
     EXPECT_EQ(error_of(text), "M.json: " + said);
     std::istringstream in(text);

@@ -301,6 +301,32 @@ TEST(Merge, AddsTheCountsOfRanks) {
   for (const auto& capture : report.captures) EXPECT_TRUE(ids.insert(capture.id).second) << capture.id;
 }
 
+TEST(Merge, SizesThatDifferBetweenRanksAreARange) {
+  const auto rank = [](const std::string& size, uint64_t bytes) {
+    Violation one = violation("sync-copy", "a.cpp", 12, "f", "cudaMemcpy");
+    one.message = "copies " + size + " at once: it is not in capture 1 of s2";
+    one.details = {{"copy", size + " from the device"}, {"direction", "device to host"}};
+    one.bytes = bytes;
+    return with(clean_run(), {one});
+  };
+  const auto both = [&](const Report& a, const Report& b) {
+    return merged({input(a, "a", '1'), input(b, "b", '2')}).violations.at(0);
+  };
+  const Violation fault = both(rank("4096 bytes", 4096), rank("1 byte", 1));
+  EXPECT_EQ(fault.message, "copies 1 to 4096 bytes at once: it is not in capture 1 of s2");
+  EXPECT_EQ(fault.details.at("copy"), "1 to 4096 bytes from the device");
+  EXPECT_EQ(fault.details.at("direction"), "device to host");
+  EXPECT_EQ(fault.bytes, 4097u);
+  EXPECT_EQ(both(rank("8 to 16 bytes", 24), rank("12 bytes", 12)).message,
+            "copies 8 to 16 bytes at once: it is not in capture 1 of s2");
+  EXPECT_EQ(both(rank("8 to 16 bytes", 24), rank("4 to 12 bytes", 16)).message,
+            "copies 4 to 16 bytes at once: it is not in capture 1 of s2");
+  EXPECT_EQ(both(rank("1 byte", 1), rank("1 byte", 1)).message,
+            "copies 1 byte at once: it is not in capture 1 of s2");
+  EXPECT_EQ(both(rank("8 bytes", 8), rank("an array", 0)).message,
+            "copies 8 bytes at once: it is not in capture 1 of s2");
+}
+
 TEST(Merge, AddsTheCapturesOfRanks) {
   const auto rank = [](uint64_t count, std::map<std::string, std::string> details) {
     Violation one = violation("pageable-copy", "a.cpp", 12, "f", "cudaMemcpyAsync");

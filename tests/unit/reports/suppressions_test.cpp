@@ -41,7 +41,7 @@ TEST(SuppressionFile, ReadsEntriesWithTheirReasons) {
 TEST(SuppressionFile, SaysWhichLineIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"host-sync", "s.supp:1: expected `rule:frame-glob  reason`"},
-      {"\nhost-sync:", "s.supp:2: the frame glob is missing; `*` stands for any frame"},
+      {"\nhost-sync:", "s.supp:2: the frame glob is missing; `*` matches any frame"},
       {"host-sync:f", "s.supp:1: the reason is missing: `rule:frame-glob  reason`"},
       {"host-sync:f  ", "s.supp:1: the reason is missing: `rule:frame-glob  reason`"},
       {"host-snyc:f  why", "s.supp:1: unknown rule \"host-snyc\"; did you mean host-sync?"},

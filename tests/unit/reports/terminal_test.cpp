@@ -370,10 +370,10 @@ TEST(Text, CutsAtCharacters) {
 }
 
 TEST(Text, WritesNumbersForPeople) {
-  EXPECT_EQ(terminal::grouped(0), "0");
-  EXPECT_EQ(terminal::grouped(999), "999");
-  EXPECT_EQ(terminal::grouped(1234567), "1,234,567");
-  EXPECT_EQ(terminal::counted(1, "file"), "1 file");
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(counted(1, "file"), "1 file");
   EXPECT_EQ(terminal::duration(12.4), "12 us");
   EXPECT_EQ(terminal::duration(3400), "3.4 ms");
   EXPECT_EQ(terminal::duration(2.5e6), "2.5 s");

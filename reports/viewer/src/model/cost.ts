@@ -25,7 +25,7 @@ export function costOf(violation: Violation): Cost[] {
   const blocked = violation.per_step?.blocked_us;
   if (blocked !== undefined) costs.push({ amount: duration(blocked), label: 'host blocked per step' });
   else if (violation.blocked_us !== undefined) costs.push({ amount: duration(violation.blocked_us), label: 'host blocked in the run' });
-  if (violation.bytes !== undefined) costs.push({ amount: bytes(violation.bytes), label: 'copied' });
+  if (violation.bytes !== undefined) costs.push({ amount: bytes(violation.bytes), label: 'in all' });
   return costs;
 }
 

@@ -21,7 +21,7 @@ export function RulePage({ rule }: { rule: Rule }) {
         </summary>
         <h4>What is judged</h4>
         <Paragraphs text={rule.fault} />
-        <h4>Why it bites</h4>
+        <h4>Why it matters</h4>
         <Paragraphs text={rule.why} />
         <h4>How to fix it</h4>
         <Paragraphs text={rule.fix} />

@@ -92,7 +92,7 @@ test('a name of a million characters is cut, and the page stays usable', async (
   const name = 'x'.repeat(1_000_000);
   const tab = await open(`${pageOf(report({ violations: [violation(1, { message: name, location: { file: name, line: 1, function: name } })] }))}#findings?id=0000000000000001`);
   const { page } = tab;
-  expect((await page.textContent('#detail-title'))!).toMatch(/^x{4000}… \(996000 bytes more\)$/);
+  expect((await page.textContent('#detail-title'))!).toMatch(/^x{4000}… \(996,000 bytes more\)$/);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await close(tab);
 });
