@@ -139,12 +139,13 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     judge_freed_memory(judge, ledger);
     add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
-    in_regions += region_costs(timeline);
-    in_replays += replay_costs(timeline, replay_steps(timeline));
+    in_regions += region_costs(timeline, judge.waited_for);
+    in_replays += replay_costs(timeline, replay_steps(timeline), judge.waited_for);
     for (auto& capture : list_captures(timeline, room)) report.captures.push_back(std::move(capture));
   }
   report.violations = findings.take();
-  report.metrics = step_metrics(in_regions.steps > 0 ? in_regions : in_replays);
+  // A run with graphs is judged by what the host does between replays, as its findings are.
+  report.metrics = step_metrics(in_replays.steps > 0 ? in_replays : in_regions);
   describe_run(trace, timelines, patterns, report);
   report.coverage.sources_run.emplace(sources.begin(), sources.end());
   report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());

@@ -13,9 +13,8 @@ std::string size_text(uint64_t least, uint64_t largest) {
 
 namespace {
 
-void say_size(std::string& text, const std::string& size) {
-  if (const size_t at = text.find(kSizeMark); at != std::string::npos)
-    text.replace(at, kSizeMark.size(), size);
+void fill_in(std::string& text, std::string_view mark, const std::string& words) {
+  if (const size_t at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), words);
 }
 
 void name_all(std::optional<std::string>& named, const std::set<std::string>& all) {
@@ -69,14 +68,17 @@ std::vector<reports::Violation> Findings::take() {
     if (share.calls == 0)
       for (const auto& [process, in_replays] : entry->in_replays) share += in_replays;
     violation.per_step = share.per_step();
+    StepShare of_replays;
+    for (const auto& [process, of_it] : entry->in_replays) of_replays += of_it;
+    fill_in(violation.message, kBudgetMark, of_replays.waits.text());
     // Sums of microseconds keep no more digits than the clock has.
     if (violation.blocked_us) violation.blocked_us = std::round(*violation.blocked_us * 1000) / 1000;
     name_all(*entry, violation);
     violation.processes.assign(entry->processes.begin(), entry->processes.end());
     if (entry->sizes) {
       const std::string size = size_text(entry->sizes->first, entry->sizes->second);
-      say_size(violation.message, size);
-      for (auto& [key, value] : violation.details) say_size(value, size);
+      fill_in(violation.message, kSizeMark, size);
+      for (auto& [key, value] : violation.details) fill_in(value, kSizeMark, size);
     }
     if (entry->unallowed == 0 && violation.count > 0)
       violation.suppressed = reports::Suppressed{entry->allow_reason, "capgate_allow"};

@@ -26,13 +26,14 @@ struct Elsewhere {
 
 // In a message or a detail, where the size belongs: it is known when all occurrences are.
 inline constexpr std::string_view kSizeMark = "\x01";
+inline constexpr std::string_view kBudgetMark = "\x02";  // for how the steps keep to the budget of waits
 
 // A fault as a rule sees it, before equal ones are put together.
 struct Finding {
   std::string rule;
   reports::Severity severity = reports::Severity::error;
   reports::Phase phase = reports::Phase::capture;
-  std::string message;           // kSizeMark stands for the size
+  std::string message;           // with kSizeMark for the size
   std::optional<uint64_t> size;  // of what this call copies, sets or allocates
   size_t call = 0;               // where it is reported
   std::optional<Elsewhere> elsewhere;
@@ -142,6 +143,7 @@ class Judge {
 
   // Copies that a wait at the same line belongs to: copy -> wait, wait -> copy.
   std::map<size_t, size_t> copy_of_wait, wait_of_copy;
+  std::set<size_t> waited_for;  // copies that a wait behind them is for, on their line or on another
   std::map<size_t, DeviceRefusal> device_refusals;  // by call
 
  private:

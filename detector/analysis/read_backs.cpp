@@ -44,18 +44,21 @@ void Judge::pair_copies_with_waits() {
     if (same_stream && place(i).site == place(last).site) {
       copy_of_wait[i] = last;
       wait_of_copy[last] = i;
+      waited_for.insert(last);
       continue;
     }
     for (const size_t copy : under_way.copies) {
       if (!goes_to_host(timeline_, call(copy).r)) continue;
-      bool waited_for = family == Family::device_sync && c.r.device == call(copy).r.device;
-      if (family == Family::stream_sync) waited_for = stream_key(c) == stream_key(call(copy));
+      bool for_it = family == Family::device_sync && c.r.device == call(copy).r.device;
+      if (family == Family::stream_sync) for_it = stream_key(c) == stream_key(call(copy));
       if (family == Family::event_sync) {
         const auto record = under_way.records.find(c.r.object);
-        waited_for = record != under_way.records.end() && record->second > copy &&
-                     stream_key(call(record->second)) == stream_key(call(copy));
+        for_it = record != under_way.records.end() && record->second > copy &&
+                 stream_key(call(record->second)) == stream_key(call(copy));
       }
-      if (waited_for) follows({"pageable-copy", copy}, {"host-sync", i});
+      if (!for_it) continue;
+      waited_for.insert(copy);
+      follows({"pageable-copy", copy}, {"host-sync", i});
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/results.h"
 
@@ -11,11 +12,14 @@ namespace {
 
 using trace::Family;
 
-void add_call(StepCosts& costs, const Timeline& timeline, const Call& call) {
+void add_call(StepCosts& costs, const Timeline& timeline, size_t i, const std::set<size_t>& waited_for) {
+  const Call& call = timeline.call(i);
   if (call.r.flags & trace::kNested) return;
   const auto family = static_cast<Family>(call.r.family);
-  if (is_host_wait(timeline, call)) ++costs.waits;
-  if (blocks_host(timeline, call)) costs.blocked_us += blocked_us(call);
+  if (blocks_host(timeline, call)) {
+    if (!waited_for.contains(i)) ++costs.waits;
+    costs.blocked_us += blocked_us(call);
+  }
   if (family == Family::alloc_device || family == Family::alloc_host || family == Family::alloc_async)
     ++costs.allocs;
   if ((family == Family::memcpy_async || family == Family::memcpy_sync) &&
@@ -104,6 +108,21 @@ std::map<std::string, RegionSteps> region_steps(const Timeline& timeline) {
   return steps;
 }
 
+std::string WaitBudget::text() const {
+  const uint64_t of = is_over ? over : steps - over;
+  return (of == steps ? "all " + grouped(of) : grouped(of) + " of " + grouped(steps)) +
+         (is_over ? " steps go over the budget of " : " steps keep to the budget of ") +
+         counted(budget, "wait");
+}
+
+WaitBudget& WaitBudget::operator+=(const WaitBudget& other) {
+  steps += other.steps;
+  over += other.over;
+  budget = std::max(budget, other.budget);
+  is_over |= other.is_over;
+  return *this;
+}
+
 StepShare& StepShare::operator+=(const StepShare& other) {
   calls += other.calls;
   blocked_us += other.blocked_us;
@@ -111,6 +130,7 @@ StepShare& StepShare::operator+=(const StepShare& other) {
   regions.insert(other.regions.begin(), other.regions.end());
   replays += other.replays;
   without_stacks += other.without_stacks;
+  waits += other.waits;
   return *this;
 }
 
@@ -139,7 +159,7 @@ std::optional<reports::PerStep> StepShare::per_step() const {
   return out;
 }
 
-StepCosts region_costs(const Timeline& timeline) {
+StepCosts region_costs(const Timeline& timeline, const std::set<size_t>& waited_for) {
   StepCosts costs;
   for (const auto& region : timeline.regions)
     if (counts(region)) ++costs.steps;
@@ -148,12 +168,13 @@ StepCosts region_costs(const Timeline& timeline) {
     const int32_t region = timeline.contexts[i].region;
     if (region != kNone && timeline.contexts[i].window == kNone &&
         counts(timeline.regions[static_cast<size_t>(region)]))
-      add_call(costs, timeline, timeline.call(i));
+      add_call(costs, timeline, i, waited_for);
   }
   return costs;
 }
 
-StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps) {
+StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps,
+                       const std::set<size_t>& waited_for) {
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> counts;
   for (const auto& step : steps) ++counts[{step.tid, step.exec}];
   const auto most = std::max_element(counts.begin(), counts.end(),
@@ -165,7 +186,7 @@ StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps)
     ++costs.steps;
     for (size_t i = step.from + 1; i < step.to; ++i)
       if (timeline.call(i).tid == step.tid && timeline.contexts[i].window == kNone)
-        add_call(costs, timeline, timeline.call(i));
+        add_call(costs, timeline, i, waited_for);
   }
   return costs;
 }

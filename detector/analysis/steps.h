@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,18 @@ std::map<std::string, RegionSteps> region_steps(const Timeline& timeline);
 // A pass over which costs are counted: not the first, whole, and with no capture in it.
 bool counts(const RegionOccurrence& pass);
 
+// How steps between replays keep to the budget of waits. More than half of them decide: a prompt that is read
+// between two replays waits more often than a step does.
+struct WaitBudget {
+  uint64_t steps = 0, over = 0;
+  uint32_t budget = 0;
+  bool is_over = false;
+
+  // "all 10 steps keep to the budget of 1 wait"
+  std::string text() const;
+  WaitBudget& operator+=(const WaitBudget& other);
+};
+
 // What one fault costs in some steps.
 struct StepShare {
   uint64_t calls = 0;                                              // in the steps that count
@@ -51,6 +64,7 @@ struct StepShare {
   bool blocks = false;                                             // some call there made the host wait
   std::map<std::pair<int64_t, std::string>, RegionSteps> regions;  // by process and name
   uint64_t replays = 0, without_stacks = 0;  // steps between replays that count; whose calls have no place
+  WaitBudget waits;                          // of the same steps
 
   // Empty where no step counts or none of them shows the fault.
   std::optional<reports::PerStep> per_step() const;
@@ -67,9 +81,11 @@ bool blocks_host(const Timeline& timeline, const Call& call);
 // How long it did; a call that CUDA refuses waits for nothing.
 double blocked_us(const Call& call);
 
-StepCosts region_costs(const Timeline& timeline);  // of marked passes after the first
-StepCosts replay_costs(const Timeline& timeline,
-                       const std::vector<Step>& steps);  // of the graph with most steps
+// `waited_for`: copies that a wait behind them is for. Such a copy and its wait are one wait.
+StepCosts region_costs(const Timeline& timeline,
+                       const std::set<size_t>& waited_for);  // of marked occurrences after the first
+StepCosts replay_costs(const Timeline& timeline, const std::vector<Step>& steps,
+                       const std::set<size_t>& waited_for);  // of the graph with most steps
 
 // waits_per_step, blocked_us_per_step, pageable_bytes_per_step, allocs_per_step; empty without steps.
 std::map<std::string, double> step_metrics(const StepCosts& costs);

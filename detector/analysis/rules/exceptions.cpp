@@ -61,10 +61,10 @@ std::optional<size_t> refused_before(const Judge& judge, const Capture& capture)
   return last && judge.device_refusals.contains(*last) ? last : std::nullopt;
 }
 
-// What the exception says. Of its arguments only text is recorded, and a KeyError's is the key.
+// What the exception says. A KeyError's argument is the key: text, numbers and tuples of them are recorded.
 std::string said(const std::string& type, const std::string& first_line) {
   if (!first_line.empty()) return ", \"" + first_line + "\"";
-  return type == "KeyError" ? " (its key is not text, so the report cannot show it)" : "";
+  return type == "KeyError" ? " (the trace does not have its key)" : "";
 }
 
 void report_left(Judge& judge, const Capture& capture) {

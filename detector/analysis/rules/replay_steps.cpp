@@ -69,21 +69,6 @@ struct SiteInSteps {
   bool before_copies = true;  // each call of it stands before a synchronous copy that waits for the same
 };
 
-// How the steps keep to the budget of waits. More than half of them decide: a prompt that is read between two
-// replays waits more often than a step does.
-struct WaitBudget {
-  size_t steps = 0, over = 0;
-  uint32_t budget = 0;
-
-  bool is_over() const { return over * 2 >= steps && over > 0; }
-  std::string text() const {
-    const std::string of = is_over() ? std::to_string(over) : std::to_string(steps - over);
-    const std::string allowed = std::to_string(budget) + (budget == 1 ? " wait" : " waits");
-    return (of == std::to_string(steps) ? "all " + of : of + " of " + std::to_string(steps)) +
-           (is_over() ? " steps go over the budget of " : " steps keep to the budget of ") + allowed;
-  }
-};
-
 void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Step>& steps,
                  std::set<size_t>& done) {
   std::map<std::pair<std::string, std::string>, SiteInSteps> sites;  // rule, site
@@ -96,7 +81,8 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
       if (call.tid != steps[s].tid || (call.r.flags & trace::kNested) || context.window != kNone ||
           context.region != kNone || judge.wait_of_copy.contains(i))
         continue;
-      if (is_host_wait(judge.timeline(), call) && !context.in_break) ++waits[s];
+      if (blocks_host(judge.timeline(), call) && !judge.waited_for.contains(i) && !context.in_break)
+        ++waits[s];
       const Cost cost = cost_of(judge.timeline(), call);
       if (!cost.rule) continue;
       // A long run records stacks for its first steps only; those name the places.
@@ -108,11 +94,9 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
       site.before_copies = site.before_copies && streams.copy_waits_too(steps[s], i);
     }
   }
-  const auto budget = judge.settings().step_waits;
-  const WaitBudget kept{
-      waits.size(),
-      static_cast<size_t>(std::count_if(waits.begin(), waits.end(), [&](uint64_t n) { return n > budget; })),
-      budget};
+  WaitBudget kept{waits.size(), 0, judge.settings().step_waits, false};
+  for (const uint64_t number : waits) kept.over += number > kept.budget ? 1 : 0;
+  kept.is_over = kept.over * 2 >= kept.steps && kept.over > 0;
   const std::string used = streams.used_by(steps), launched_on = streams.launched_on(steps);
   for (const auto& [key, site] : sites) {
     // What only some steps do is not what a step does.
@@ -120,6 +104,7 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
     StepShare share;
     share.replays = steps.size() - unplaced.size();
     share.without_stacks = unplaced.size();
+    share.waits = kept;
     for (const size_t i : site.calls) {
       ++share.calls;
       if (blocks_host(judge.timeline(), judge.call(i))) {
@@ -144,8 +129,8 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
         if (judge.context(i).in_break) {
           finding.message += ", in an eager break";
         } else if (finding.rule == "host-sync") {
-          if (kept.is_over()) finding.severity = Severity::warning;
-          finding.message += ": " + kept.text();
+          if (kept.is_over) finding.severity = Severity::warning;
+          finding.message += std::string(": ").append(kBudgetMark);
           finding.details["work on"] = used;
           if (site.before_copies) finding.details["before"] = "a copy that waits";
         }

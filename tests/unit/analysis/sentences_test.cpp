@@ -130,7 +130,27 @@ TEST_F(Sentences, MetricsAgreeWithTheFindings) {
   EXPECT_EQ(only(report, "pageable-copy").per_step->blocked_us, 7);
   EXPECT_EQ(only(report, "host-sync").per_step->blocked_us, 16);
   EXPECT_EQ(report.metrics.at("blocked_us_per_step"), 23);
-  EXPECT_EQ(report.metrics.at("waits_per_step"), 1);
+  EXPECT_EQ(report.metrics.at("waits_per_step"), 2) << "the large upload, and the read-back with its wait";
+}
+
+TEST_F(Sentences, ACopyThatBlocksIsAWait) {
+  const auto waits = [](bool with_wait) {
+    TraceBuilder own;
+    own.regions = {"decode"};
+    ProcessBuilder& q = own.process();
+    for (int pass = 0; pass < 4; ++pass) {
+      q.push("decode");
+      q.at("step.cpp", 20, "step");
+      q.copy_async(kStream, Memory::pageable, Memory::device, 4, HostPlace::stack);
+      q.at("step.cpp", 21, "step");
+      if (with_wait) q.sync(kStream);
+      q.pop();
+    }
+    q.end();
+    return own.report().metrics.at("waits_per_step");
+  };
+  EXPECT_EQ(waits(false), 1);
+  EXPECT_EQ(waits(true), 1) << "the wait on the next line is for this copy";
 }
 
 // The driver copies few bytes aside and returns, whatever the stream still has to do.
@@ -204,8 +224,8 @@ TEST_F(Sentences, AnExceptionFollowsFromTheCallThatWasRefusedBeforeIt) {
   EXPECT_EQ(run(true).summary.errors, 2u) << "the program went on: it did not mind the refusal";
 }
 
-// The recorder keeps text; that a key was something else is said, and not passed over.
-TEST_F(Sentences, AKeyThatIsNoTextIsMissed) {
+// The recorder keeps text, numbers and tuples of them; a report does not pass over any other key.
+TEST_F(Sentences, AKeyThatIsNotRecordedIsMissed) {
   p.in_python("serve.py", 20, "capture");
   p.begin_capture();
   p.launch(kStream);
@@ -214,10 +234,10 @@ TEST_F(Sentences, AKeyThatIsNoTextIsMissed) {
   p.in_python("serve.py", 20, "capture");
   p.end_capture();
   p.end();
-  EXPECT_EQ(
-      only(trace.report(), "capture-invalidated").message,
-      "killed capture 1 of s1: KeyError left it (its key is not text, so the report cannot show it); it was "
-      "ended there, and its graph was never launched");
+  EXPECT_EQ(only(trace.report(), "capture-invalidated").message,
+            "killed capture 1 of s1: KeyError left it (the trace does not have its key); it was ended there, "
+            "and its "
+            "graph was never launched");
 }
 
 TEST_F(Sentences, AnEmptyGraphWasJudged) {
