@@ -2,11 +2,13 @@
 
 import json
 import os
+import pathlib
 import pty
+import shutil
 import subprocess
 import unittest
 
-from promise import CAPGATE, GOLDEN, TRACES, Promises, promise
+from promise import CAPGATE, GOLDEN, TRACES, Promises, needs_lint, promise
 
 FAILED = GOLDEN / "failed_run.json"
 TRACE = TRACES / "cpp/masked_count.faulty.cgtrace"
@@ -77,6 +79,28 @@ class Help(Promises):
             "masked_count.clean.cgtrace is about build .*masked_count.faulty.cgtrace about",
         )
         self.assertEqual(list(self.here.iterdir()), [])
+
+    @needs_lint
+    @promise("capgate lint --help", "Sources parsed at a time; default: one per core")
+    def test_lint_parses_one_source_per_core(self):
+        worker = pathlib.Path(CAPGATE).with_name("capgate-lint-worker")
+        capgate = self.here / "bin/capgate"
+        log = self.write("log", "")
+        wait = f'#!/bin/bash\necho begin >> {log}\nsleep 0.3\necho end >> {log}\nexec {worker} "$@"\n'
+        self.write("bin/capgate-lint-worker", wait).chmod(0o755)
+        shutil.copy(CAPGATE, capgate)
+        sources = [self.write(f"{number}.cpp", f"void f{number}() {{}}\n") for number in range(5)]
+        cores = sorted(os.sched_getaffinity(0))
+        for words, allowed, expected in (((), cores, min(5, len(cores))), ((), cores[:1], 1), (("-j", "3"), cores[:1], 3)):
+            with self.subTest(words=words, cores=len(allowed)):
+                log.write_text("", encoding="utf-8")
+                done = subprocess.run(
+                    [capgate, "lint", "--no-cache", *words, *sources, "--"], capture_output=True, text=True, cwd=self.here,
+                    preexec_fn=lambda cores=allowed: os.sched_setaffinity(0, cores), timeout=200,
+                )  # fmt: skip
+                self.assertIn("5 files parsed", done.stdout, done.stderr)
+                steps = [1 if line == "begin" else -1 for line in log.read_text(encoding="utf-8").split()]
+                self.assertEqual(max(sum(steps[: end + 1]) for end in range(len(steps))), expected)
 
     @promise("capgate export --help", "Where it goes; default -, standard output. No input is overwritten")
     def test_export_writes_to_standard_output(self):

@@ -2,10 +2,11 @@
 
 import json
 import os
+import subprocess
 import sys
 import unittest
 
-from promise import Promises, promise
+from promise import CAPGATE, Promises, promise
 
 PAGE = "docs/launchers.md"
 FAKE = os.environ.get("FAKE_FOLDER", "")
@@ -13,10 +14,13 @@ PROGRAM = os.environ.get("FAKE_PROGRAM", "")
 
 
 class LaunchersPage(Promises):
+    @staticmethod
+    def fake():
+        return {"LD_PRELOAD": f"{FAKE}/libcupti.so.13", "LD_LIBRARY_PATH": FAKE}
+
     def audit(self, *program, out="audit.json", **environment):
         """A launcher's run; its exit code and report."""
-        fake = {"LD_PRELOAD": f"{FAKE}/libcupti.so.13", "LD_LIBRARY_PATH": FAKE} | environment
-        code = self.run_capgate("audit", "--out", out, "--", *program, env=fake).returncode
+        code = self.run_capgate("audit", "--out", out, "--", *program, env=self.fake() | environment).returncode
         return code, json.loads((self.here / out).read_text(encoding="utf-8"))
 
     @promise(
@@ -59,12 +63,25 @@ class LaunchersPage(Promises):
 
     @promise(
         PAGE,
-        "an audit around `srun` sees nothing of it",
+        "Where a daemon starts the program, an audit around the client sees nothing of it and is inconclusive",
         "sees the client and not the program, which the container's daemon starts, and is inconclusive",
+        "What starts a program elsewhere has to start `capgate audit` there.",
     )
-    def test_a_program_that_somebody_else_starts_is_not_seen(self):
-        code, report = self.audit("true")
-        self.assertEqual((code, report["verdict"], report["coverage"]["processes"]), (2, "inconclusive", []))
+    def test_a_program_that_a_daemon_starts_is_seen_only_there(self):
+        client = self.write("client", 'echo "$*" > jobs\nuntil [ -s status ]; do sleep 0.02; done\nexit $(cat status)\n')
+        os.mkfifo(self.here / "jobs")
+        for job, seen in (([PROGRAM, "clean"], 0), ([CAPGATE, "audit", "--out", "inside.json", "--", PROGRAM, "clean"], 1)):
+            with self.subTest(job=job[0]):
+                (self.here / "status").unlink(missing_ok=True)
+                self.write("daemon", "read -r job < jobs\n$job\necho $? > done\nmv done status\n")
+                daemon = subprocess.Popen(["bash", "daemon"], cwd=self.here, env=os.environ | self.fake())
+                code, report = self.audit("bash", client, *job)
+                self.assertEqual(daemon.wait(60), 0)
+                self.assertEqual((self.here / "status").read_text(encoding="utf-8"), "0\n", "the program ran")
+                self.assertEqual((code, report["verdict"], report["coverage"]["processes"]), (2, "inconclusive", []))
+                self.assertEqual((self.here / "inside.json").exists(), bool(seen))
+        inside = json.loads((self.here / "inside.json").read_text(encoding="utf-8"))
+        self.assertEqual((inside["verdict"], len(inside["coverage"]["processes"])), ("pass", 1))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         self.output("lint", "--cuda-path", "nowhere", "a.cpp", "--", "-DWANTED=1", code=2, env=variables)
 
     @promise(PAGE, "what nvcc alone understands is left out (`-v` lists it)")
-    @promise(HELP, "Say which compiler options are left out, and where time goes", "clang 19's own headers (lib/clang/19)")
+    @promise(HELP, "Print which compiler options are left out, and where time goes", "clang 19's own headers (lib/clang/19)")
     def test_what_is_left_out_and_clangs_headers(self):
         step = self.write("a.cu", f"{CUDA}void step(cudaStream_t s) {{ {BEGIN} {END} }}\n")
         entry = {"directory": str(self.here), "file": "a.cu", "command": "nvcc --maxrregcount=32 -DA -c a.cu"}
@@ -167,6 +167,23 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
                 self.assertEqual(self.rules(source), set())
         template = GUARD.replace("struct", "template <class T> struct")
         self.assertEqual(self.rules(f"{CUDA}{template}template <class T> void step(T s) {{ Guard<T> g(s); {WAIT} }}\n"), set())
+
+    @promise(PAGE, "Values through files, sockets and other processes;")
+    def test_values_that_leave_the_process_are_lost(self):
+        copy = "int n = 0, m = 0; cudaMemcpyAsync(&n, d, 4, cudaMemcpyDeviceToHost, s);"
+        head = f"{CUDA}#include <cstdio>\n#include <sys/socket.h>\n#include <unistd.h>\n"
+        head += "void step(int* d, float* x, FILE* f, int to, int from, cudaStream_t s) {\n"
+        ways = {
+            "none": "m = n;",
+            "a file": "fwrite(&n, 4, 1, f); rewind(f); fread(&m, 4, 1, f);",
+            "a socket": "send(to, &n, 4, 0); recv(from, &m, 4, 0);",
+            "another process": "write(to, &n, 4); read(from, &m, 4);",
+        }
+        for way, through in ways.items():
+            with self.subTest(way=way):
+                found = self.rules(f"{head}  {BEGIN} {copy}\n  {through}\n  if (m) cudaMemsetAsync(x, 0, 4, s);\n  {END}\n}}\n")
+                self.assertIn((6, "pageable-copy"), found)
+                self.assertEqual((8, "host-branch") in found, way == "none", found)
 
     @promise(
         PAGE,
