@@ -103,14 +103,16 @@ Result<int> run(const GateOptions& options) {
 }
 
 void add_baseline(CLI::App& command, GateOptions& options) {
-  auto* baseline = command
-                       .add_option("--baseline", options.baseline,
-                                   "An older report, or a baseline file: only findings that it does not have can fail")
-                       ->type_name("FILE");
-  auto* update = command
-                     .add_flag("--update-baseline", options.update_baseline,
-                               "Rewrite the baseline file so that it has all findings of REPORT and nothing else")
-                     ->needs(baseline);
+  auto* baseline =
+      command
+          .add_option("--baseline", options.baseline,
+                      "An older report, or a baseline file: only findings that it does not have can fail")
+          ->type_name("FILE");
+  auto* update =
+      command
+          .add_flag("--update-baseline", options.update_baseline,
+                    "Rewrite the baseline file so that it has all findings of REPORT and nothing else")
+          ->needs(baseline);
   command.add_option("--owner", options.owner, "With --update-baseline: whose the added faults are")
       ->type_name("NAME")
       ->needs(update)

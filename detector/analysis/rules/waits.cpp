@@ -79,7 +79,7 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   const std::string what =
       elsewhere ? "waits for all of device " + std::to_string(call.r.device) : waits_for(judge, i);
   finding.message = judge.killed(i) + "the host " + what + " while " +
-                    (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
+                    (judge.killed_any(i) ? "the capture is open" : judge.capture_name(capture) + " is open");
   add_copy(judge, i, finding);
   judge.report(finding);
 }
@@ -109,7 +109,7 @@ void poll_in_window(Judge& judge, size_t i, const Capture& capture) {
   finding.message = judge.killed(i) + "the host asks whether " +
                     (static_cast<Family>(call.r.family) == Family::event_query ? "an event" : "a stream") +
                     " is done while " +
-                    (judge.killed_any(i) ? "it is being captured" : judge.capture_name(capture) + " is open");
+                    (judge.killed_any(i) ? "the capture is open" : judge.capture_name(capture) + " is open");
   judge.report(finding);
 }
 

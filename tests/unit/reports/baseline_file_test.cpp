@@ -85,7 +85,7 @@ TEST(BaselineFile, ABadLineIsNamed) {
       {kHead + std::string("a.cpp: error ") + id + "\n", "known.txt:2: the rule is missing"},
       {kHead + ("a.cpp: error host-sync in f" + id + " until=2027-02-29\n"), "known.txt:2: until is a day"},
       {kHead + ("a.cpp: error host-sync in f" + id + " until=soon\n"), "known.txt:2: until is a day"},
-      {kHead + ("a.cpp: error host-sync in f" + id + " owner=\n"), "known.txt:2: owner is one word"},
+      {kHead + ("a.cpp: error host-sync in f" + id + " owner=\n"), "known.txt:2: owner is empty"},
       {kHead + ("a.cpp: error host-sync in f" + id + " moe\n"), "known.txt:2: 'moe' is neither"},
       {kHead + ("a.cpp: error host-sync in f" + id + "\na.cpp: error host-poll in f" + id + "\n"),
        "known.txt:3: the id 0123456789abcdef has a line above"},
