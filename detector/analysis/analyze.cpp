@@ -13,6 +13,7 @@
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/sources.h"
 #include "detector/analysis/steps.h"
+#include "detector/analysis/watched_memory.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
 
@@ -106,6 +107,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   Findings findings;
   StepCosts in_regions, in_replays;
   std::set<std::string> sources;
+  std::vector<Watch> watches;
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
     Timeline& timeline = timelines[i];
@@ -137,6 +139,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
       return at.known ? at.site : std::string();
     });
     judge_freed_memory(judge, ledger);
+    watches.push_back({ledger.graphs, ledger.launches, ledger.thinned});
     add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
     in_regions += region_costs(timeline, judge.waited_for);
@@ -147,6 +150,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   // A run with graphs is judged by what the host does between replays, as its findings are.
   report.metrics = step_metrics(in_replays.steps > 0 ? in_replays : in_regions);
   describe_run(trace, timelines, patterns, report);
+  describe_watch(trace, timelines, watches, report);
   report.coverage.sources_run.emplace(sources.begin(), sources.end());
   report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());
   if (room < kMostListedNodes / 2 &&

@@ -307,7 +307,6 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   skipped(timelines, report);
   regions(timelines, patterns, report);
   not_compared(timelines, report);
-  not_followed(timelines, report);
   subject(trace, report);
   refused_by_framework(timelines, report);
   const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),

@@ -3,13 +3,25 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "base/counted.h"
 #include "detector/analysis/graph_nodes.h"
 
 namespace capgate::analysis {
 namespace {
+
+bool is_known(const ExecEdit& edit, const GraphWindows& windows) {
+  switch (edit.what) {
+    case ExecEdit::What::parameters:
+      return edit.node != nullptr;
+    case ExecEdit::What::child:
+      return windows.at(edit.child, edit.as_of).first != 0;
+    case ExecEdit::What::off:
+    case ExecEdit::What::on:
+      break;
+  }
+  return true;
+}
 
 void add(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
@@ -46,7 +58,7 @@ void not_compared(const std::vector<Timeline>& timelines, reports::Report& repor
           windows.at(exec.versions.back().graph, exec.versions.back().as_of).first == 0)
         ++unknown;
       for (const auto& edit : exec.edits)
-        if (!edit.node) ++edits;
+        if (!is_known(edit, windows)) ++edits;
     }
   }
   auto& list = report.coverage.not_checked;
@@ -57,19 +69,6 @@ void not_compared(const std::vector<Timeline>& timelines, reports::Report& repor
   if (edits > 0)
     add(list, counted(edits, "change") +
                   " of an executable graph's nodes that the trace does not have: not compared");
-}
-
-void not_followed(const std::vector<Timeline>& timelines, reports::Report& report) {
-  constexpr std::string_view kFact = "torch.blocks", kFollowed = "followed";
-  for (const auto& timeline : timelines) {
-    const auto& trace = *timeline.trace;
-    const std::string_view said = trace.fact(kFact);
-    const bool has_torch = report.environment.torch && !trace.fact("python").empty();
-    if (!has_torch || timeline.launches.empty() || said == kFollowed) continue;
-    add(report.coverage.not_checked,
-        "memory that PyTorch's allocator takes back while a graph refers to it: " +
-            (said.empty() ? "the trace has no blocks of it" : "its blocks are " + std::string(said)));
-  }
 }
 
 }  // namespace capgate::analysis

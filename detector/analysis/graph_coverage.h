@@ -13,8 +13,4 @@ bool judged_built_graphs(const std::vector<Timeline>& timelines);
 
 void not_compared(const std::vector<Timeline>& timelines, reports::Report& report);
 
-// Adds the memory of PyTorch's allocator, where a process with it launched graphs and its blocks were not
-// followed.
-void not_followed(const std::vector<Timeline>& timelines, reports::Report& report);
-
 }  // namespace capgate::analysis

@@ -30,6 +30,10 @@ GraphNodes::GraphNodes(const Timeline& timeline) : windows_(*timeline.trace) {
   for (const auto& node : trace.nodes)
     if (const auto call = by_seq.find(node.r.call_seq); call != by_seq.end())
       made_by_[node.r.node].emplace_back(node.r.call_seq, call->second);
+  for (const auto& [call, tid] : trace.calls)
+    if (static_cast<trace::Family>(call.family) == trace::Family::graph_node_set && call.result == 0 &&
+        call.object2 != 0)
+      sets_[call.object2].push_back(call.h.seq);
 }
 
 std::vector<const trace::GraphNodeRecord*> GraphNodes::between(
@@ -68,7 +72,8 @@ std::optional<size_t> GraphNodes::maker(uint64_t node, const Capture& capture) c
   return std::nullopt;
 }
 
-std::optional<size_t> GraphNodes::maker(uint64_t node, uint64_t as_of) const {
+GraphNodes::Origin GraphNodes::origin(uint64_t node, uint64_t as_of) const {
+  Origin out;
   for (int depth = 0; depth < kMostNested; ++depth) {
     const Clone* clone = nullptr;
     if (const auto clones = clones_.find(node); clones != clones_.end())
@@ -79,31 +84,51 @@ std::optional<size_t> GraphNodes::maker(uint64_t node, uint64_t as_of) const {
     if (const auto made = made_by_.find(node); made != made_by_.end())
       for (const auto& [seq, index] : made->second)
         if (seq <= as_of) call = index, made_seq = seq;
+    const uint64_t here = std::max(clone ? clone->seq : 0, made_seq);
+    if (const auto sets = sets_.find(node); sets != sets_.end() && out.params_since == 0)
+      for (const uint64_t seq : sets->second)
+        if (seq <= as_of && seq > here) out.params_since = seq;
     // The handle may have been another node's when it was cloned.
-    if (!clone || (call && made_seq > clone->seq)) return call;
+    if (!clone || (call && made_seq > clone->seq)) {
+      out.maker = call;
+      if (out.params_since == 0) out.params_since = made_seq;
+      return out;
+    }
     node = clone->original;
     as_of = clone->seq;
   }
-  return std::nullopt;
+  return out;
 }
 
 void GraphNodes::add(uint64_t graph, const Nested& where, std::vector<NodeInGraph>& out) const {
   const auto window = windows_.at(graph, where.as_of);
   for (const auto* node : between(graph, window))
-    out.push_back({node, maker(node->node, where.as_of), where.in_condition});
+    out.push_back({node, maker(node->node, where.as_of), where.in_condition, where.outer});
   const auto links = links_.find(graph);
   if (links == links_.end() || where.depth == kMostNested) return;
   for (auto at = first_behind(links->second, window.first);
        at != links->second.end() && (*at)->h.seq < window.second; ++at) {
     const auto* link = *at;
-    add(link->child, {where.as_of, where.in_condition || link->kind == kConditional, where.depth + 1}, out);
+    const uint64_t outer = where.depth == 0 ? link->node : where.outer;
+    add(link->child, {where.as_of, where.in_condition || link->kind == kConditional, where.depth + 1, outer},
+        out);
   }
 }
 
 std::vector<NodeInGraph> GraphNodes::in(uint64_t graph, uint64_t as_of) const {
   std::vector<NodeInGraph> out;
-  add(graph, {as_of, false, 0}, out);
+  add(graph, {as_of, false, 0, 0}, out);
   return out;
+}
+
+std::optional<uint64_t> GraphNodes::alone_since(const ExecVersion& version) const {
+  const auto window = windows_.at(version.graph, version.as_of);
+  if (window.first == 0) return std::nullopt;
+  const auto links = links_.find(version.graph);
+  if (links == links_.end()) return window.first;
+  const auto at = first_behind(links->second, window.first);
+  const bool alone = at == links->second.end() || (*at)->h.seq >= window.second;
+  return alone ? std::optional(window.first) : std::nullopt;
 }
 
 bool GraphNodes::holds(uint64_t graph, uint64_t as_of) const {

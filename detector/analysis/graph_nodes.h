@@ -17,6 +17,7 @@ struct NodeInGraph {
   const trace::GraphNodeRecord* node = nullptr;
   std::optional<size_t> maker;  // the call that made it
   bool in_condition = false;    // in a body of a conditional node
+  uint64_t outer = 0;           // the outermost graph's node that holds it; 0: it is that graph's own
 };
 
 class GraphNodes {
@@ -37,8 +38,13 @@ class GraphNodes {
   uint64_t as_of(uint64_t call_seq) const { return windows_.written_by(call_seq); }
   // Whether the trace holds the graph.
   bool holds(uint64_t graph, uint64_t as_of) const;
+  // The record that begins its contents, if it holds no other graphs.
+  std::optional<uint64_t> alone_since(const ExecVersion& version) const;
   // The call that made the node, or the one that it was cloned from.
-  std::optional<size_t> maker(uint64_t node, uint64_t as_of) const;
+  std::optional<size_t> maker(uint64_t node, uint64_t as_of) const { return origin(node, as_of).maker; }
+  // Since when a node has the parameters that it has at `as_of`, as far as the trace tells: the call that
+  // made it, or the last one that changed it. 0: not known.
+  uint64_t params_since(uint64_t node, uint64_t as_of) const { return origin(node, as_of).params_since; }
 
  private:
   struct Clone {
@@ -48,10 +54,16 @@ class GraphNodes {
     uint64_t as_of = 0;
     bool in_condition = false;
     int depth = 0;
+    uint64_t outer = 0;
+  };
+  struct Origin {
+    std::optional<size_t> maker;
+    uint64_t params_since = 0;
   };
 
   std::vector<const trace::GraphNodeRecord*> between(uint64_t graph,
                                                      const std::pair<uint64_t, uint64_t>& window) const;
+  Origin origin(uint64_t node, uint64_t as_of) const;
   void add(uint64_t graph, const Nested& where, std::vector<NodeInGraph>& out) const;
 
   GraphWindows windows_;
@@ -60,6 +72,8 @@ class GraphNodes {
   std::unordered_map<uint64_t, std::vector<const trace::GraphLinkRecord*>> links_;
   std::unordered_map<uint64_t, std::vector<std::pair<uint64_t, size_t>>> made_by_;
   std::unordered_map<uint64_t, std::vector<Clone>> clones_;  // by node
+  std::unordered_map<uint64_t, std::vector<uint64_t>>
+      sets_;  // calls that changed a node's parameters, by seq
 };
 
 }  // namespace capgate::analysis

@@ -55,6 +55,31 @@ bool each_launch(Judge& judge, const Capture& capture, Visit visit) {
   return true;
 }
 
+// Whether the function at whose line a call is reported still runs when graphs are launched, on its thread.
+class OwningFrame {
+ public:
+  OwningFrame(Judge& judge, size_t call) : judge_(judge), call_(call), at_(judge.place(call)) {
+    owner_ = owner_of(at_);
+    if (owner_ && (at_.frames[*owner_].language == "python" || at_.frames[*owner_].inlined)) owner_.reset();
+  }
+  // False: it does not. A launch without a stack shows nothing.
+  bool runs_at(size_t launch) {
+    if (!owner_ || judge_.call(launch).tid != judge_.call(call_).tid) return false;
+    const Place there = judge_.place(launch);
+    if (!there.known) return true;
+    shown_ = true;
+    return is_running(at_.frames, *owner_, there.frames);
+  }
+  bool shown() const { return shown_; }
+
+ private:
+  Judge& judge_;
+  size_t call_;
+  Place at_;
+  std::optional<size_t> owner_;
+  bool shown_ = false;
+};
+
 }  // namespace
 
 bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, trace::HostPlace place,
@@ -62,19 +87,17 @@ bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, tra
   if (capture.launches == 0) return false;
   if (place == trace::HostPlace::module_data) return true;
   if (place != trace::HostPlace::stack || is_used_again(judge, capture, copy, address)) return false;
-  const Place at = judge.place(copy);
-  const auto owner = owner_of(at);
-  if (!owner || at.frames[*owner].language == "python" || at.frames[*owner].inlined) return false;
-  bool shown = false;
-  return each_launch(judge, capture,
-                     [&](size_t launch) {
-                       if (judge.call(launch).tid != judge.call(copy).tid) return false;
-                       const Place there = judge.place(launch);
-                       if (!there.known) return true;
-                       shown = true;
-                       return is_running(at.frames, *owner, there.frames);
-                     }) &&
-         shown;
+  OwningFrame owner(judge, copy);
+  return each_launch(judge, capture, [&](size_t launch) { return owner.runs_at(launch); }) && owner.shown();
+}
+
+bool is_alive_at_launches(Judge& judge, const Executable& exec, size_t adder, trace::HostPlace place) {
+  if (place == trace::HostPlace::module_data) return true;
+  if (place != trace::HostPlace::stack) return false;
+  OwningFrame owner(judge, adder);
+  return std::all_of(exec.launches.begin(), exec.launches.end(),
+                     [&](size_t launch) { return owner.runs_at(judge.timeline().launches[launch].call); }) &&
+         owner.shown();
 }
 
 std::string built_in_and_ended(Judge& judge, const Capture& capture, size_t copy) {

@@ -12,6 +12,9 @@ namespace capgate::analysis {
 // graph is launched. Heap memory is never shown alive: nobody watches free().
 bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, trace::HostPlace place,
                           uint64_t address);
+// The same for a node that `adder` put into the executable's graph. Whether other nodes name the same address
+// is for the caller to ask: a variable of a loop is another one in its next pass.
+bool is_alive_at_launches(Judge& judge, const Executable& exec, size_t adder, trace::HostPlace place);
 
 // The function that ended before a launch, of those that the compiler built into the frame of a function
 // that still runs there. Its variables lie in that frame and ended with it: a frame that is still on the

@@ -22,6 +22,16 @@ bool is_small(const std::string& symbol) {
   return symbol.size() <= kLongestSymbol && static_cast<size_t>(references) <= kMostReferences;
 }
 
+// Empty where the symbol is none of C++'s, or too large a one.
+std::string demangled(std::string_view symbol) {
+  const std::string mangled(symbol);
+  if (!symbol.starts_with("_Z") || !is_small(mangled)) return {};
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  return text ? text.get() : std::string();
+}
+
 // Where the parameter list of a demangled function begins; its return type and its own brackets are left
 // alone.
 size_t parameters_at(const std::string& text) {
@@ -64,22 +74,36 @@ std::string kernel_name(std::string_view symbol) {
 }
 
 std::string full_kernel_name(std::string_view symbol, size_t limit) {
-  std::string name;
-  const std::string mangled(symbol);
-  if (symbol.starts_with("_Z") && is_small(mangled)) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(
-        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-    if (text) {
-      name = text.get();
-      name.resize(parameters_at(name));
-      constexpr std::string_view kReturns = "void ";
-      if (name.starts_with(kReturns)) name.erase(0, kReturns.size());
-    }
-  }
+  std::string name = demangled(symbol);
+  name.resize(parameters_at(name));
+  constexpr std::string_view kReturns = "void ";
+  if (name.starts_with(kReturns)) name.erase(0, kReturns.size());
   if (name.empty()) name = kernel_name(symbol);
   if (name.size() > limit) name = name.substr(0, limit) + "...";
   return name;
+}
+
+std::vector<std::string> kernel_parameter_types(std::string_view symbol) {
+  const std::string name = demangled(symbol);
+  std::vector<std::string> types;
+  const size_t begin = parameters_at(name) + 1;
+  if (begin >= name.size()) return types;
+  int depth = 0;
+  std::string type;
+  for (size_t i = begin; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
+    const bool last = depth < 0;
+    if (!last && (depth > 0 || c != ',')) {
+      if (c != ' ' || !type.empty()) type += c;
+      continue;
+    }
+    if (!type.empty()) types.push_back(std::move(type));
+    type.clear();
+    if (last) break;
+  }
+  return types;
 }
 
 }  // namespace capgate::analysis

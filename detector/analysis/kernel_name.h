@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace capgate::analysis {
 
@@ -12,5 +13,8 @@ std::string kernel_name(std::string_view symbol);
 
 // The same with template arguments, as far as `limit` characters go.
 std::string full_kernel_name(std::string_view symbol, size_t limit);
+
+// The types of its parameters; empty for a symbol that does not say.
+std::vector<std::string> kernel_parameter_types(std::string_view symbol);
 
 }  // namespace capgate::analysis

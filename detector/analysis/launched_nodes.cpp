@@ -27,9 +27,11 @@ std::vector<LaunchedNode> launched_nodes(const Timeline& timeline, const GraphNo
   };
   for (const auto& exec : timeline.executables) {
     // Until when a node keeps the parameters that it has from `from` on.
-    const auto kept_until = [&](uint64_t node, uint64_t from) {
+    const auto kept_until = [&](uint64_t node, uint64_t outer, uint64_t from) {
       for (const auto& edit : exec.edits)
-        if (edit.node && edit.node->node == node && edit.node->h.seq > from) return edit.node->h.seq;
+        if (edit.seq > from && ((edit.node && edit.of == node) ||
+                                (edit.what == ExecEdit::What::child && outer != 0 && edit.of == outer)))
+          return edit.seq;
       return kNever;
     };
     for (size_t v = 0; v < exec.versions.size(); ++v) {
@@ -37,20 +39,26 @@ std::vector<LaunchedNode> launched_nodes(const Timeline& timeline, const GraphNo
       const uint64_t end = v + 1 < exec.versions.size() ? exec.versions[v + 1].from_seq : kNever;
       if (launches_between(timeline, exec, version.from_seq, end) == 0) continue;
       for (const auto& node : nodes.in(version)) {
-        const uint64_t until =
-            exec.edits.empty() ? end : std::min(end, kept_until(node.node->node, version.from_seq));
+        const uint64_t until = exec.edits.empty()
+                                   ? end
+                                   : std::min(end, kept_until(node.node->node, node.outer, version.from_seq));
         if (until == end || launches_between(timeline, exec, version.from_seq, until) > 0)
           add(exec, node, false, node.maker.value_or(version.call));
       }
     }
     for (const auto& edit : exec.edits) {
-      if (!edit.node) continue;
-      const uint64_t from = edit.node->h.seq;
-      uint64_t until = kept_until(edit.node->node, from);
+      uint64_t end = kNever;
       for (const auto& version : exec.versions)
-        if (version.from_seq > from) until = std::min(until, version.from_seq);
-      if (launches_between(timeline, exec, from, until) > 0)
-        add(exec, {edit.node, edit.call, false}, true, edit.call);
+        if (version.from_seq > edit.seq) end = std::min(end, version.from_seq);
+      const auto runs = [&](uint64_t node, uint64_t outer) {
+        return launches_between(timeline, exec, edit.seq, std::min(end, kept_until(node, outer, edit.seq))) >
+               0;
+      };
+      if (edit.node && runs(edit.of, 0)) add(exec, {edit.node, edit.call, false, 0}, true, edit.call);
+      if (edit.what != ExecEdit::What::child || !runs(0, edit.of)) continue;
+      for (const auto& node : nodes.in(edit.child, edit.as_of))
+        if (runs(node.node->node, edit.of))
+          add(exec, {node.node, edit.call, node.in_condition, edit.of}, true, edit.call);
     }
   }
   return out;

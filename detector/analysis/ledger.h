@@ -15,16 +15,19 @@ namespace capgate::analysis {
 
 // An address that a graph keeps.
 // word: eight bytes inside a structure that is a kernel's parameter. They may be what was on the stack
-// before.
+// before, unless they are known to be a pointer: see struct_words.h.
 enum class Use : uint8_t { reads, writes, sets, parameter, code, callback, frees, word };
 
 struct Held {
   uint64_t address = 0;
-  uint64_t seq = 0;  // when the node was made, as far as it is known
+  uint64_t seq = 0;  // since when the node has it, as far as that is known
   const trace::GraphNodeRecord* node = nullptr;
-  size_t maker = 0;  // the call that made the node, or the nearest one that is known
+  uint64_t outer = 0;       // the outermost graph's node that holds it; 0: it is that graph's own
+  size_t maker = 0;         // the call that made the node, or the nearest one that is known
+  int32_t capture = kNone;  // that made it
+  bool edited = false;      // that call gave the node of an executable new parameters
   Use use = Use::parameter;
-  uint32_t parameter = 0;
+  uint32_t parameter = 0, word = 0;  // of a kernel
 };
 
 enum class Fate : uint8_t {
@@ -35,7 +38,6 @@ enum class Fate : uint8_t {
 
 // A graph's use of a block that has died.
 struct LostMemory {
-  int32_t capture = kNone;
   Held held;         // the first use of the block
   size_t nodes = 0;  // that use it
   BlockId block = 0;
@@ -48,9 +50,9 @@ struct LostMemory {
 struct MemoryLedger {
   Blocks blocks;
   std::vector<LostMemory> lost;
-  uint64_t graphs = 0;   // that were launched and whose memory was followed
-  uint64_t unknown = 0;  // launches of graphs whose contents the trace does not have
-  bool thinned = false;  // some allocations or frees were only counted: nothing is judged
+  uint64_t graphs = 0;    // that were launched and whose memory was followed
+  uint64_t launches = 0;  // of those
+  bool thinned = false;   // some allocations or frees were only counted: nothing is judged
 };
 
 // Equal for moments at the same line; empty where that is not known.

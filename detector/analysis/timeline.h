@@ -93,10 +93,15 @@ struct ExecVersion {
   std::vector<int32_t> captures;  // whose work is in it, nested graphs' too
 };
 
-// New parameters for one of its nodes.
+// One of its nodes is changed.
 struct ExecEdit {
+  enum class What : uint8_t { parameters, child, off, on };
   size_t call = 0;
-  const trace::GraphNodeRecord* node = nullptr;  // null: the trace does not hold them
+  uint64_t seq = 0;  // from here on
+  uint64_t of = 0;   // the node, by its handle in the graph
+  What what = What::parameters;
+  const trace::GraphNodeRecord* node = nullptr;  // its new parameters; null: the trace does not hold them
+  uint64_t child = 0, as_of = 0;                 // the graph that a child graph's nodes take theirs from
 };
 
 struct Executable {

@@ -65,9 +65,10 @@ struct ChunkHeader {
 // ranges are seen), "gave-up", "rank", "env.NAME", "setting.NAME", "nested-tool"; "cupti.proof" (a callback
 // arrived after subscribing; absent when none did), "cupti.error" (why unavailable), "driver.release" (the
 // kernel module's number), "stacks" (why native stacks are missing), "subject.KEY" (capgate_subject),
-// "torch.blocks" (followed | lost: WHY; absent: no block was seen). A key may come twice: the later one
-// holds. Strings, stacks and Python stacks may stand after the first record that names them, by seq: load
-// them all first.
+// "torch.blocks" (followed | lost: WHY; absent: no block was seen), "allocator.NAME" (the library of an
+// allocator that makes blocks of its own: PyTorch, CuPy, RMM, JAX, TensorFlow). A key may come twice: the
+// later one holds. Strings, stacks and Python stacks may stand after the first record that names them, by
+// seq: load them all first.
 struct MetaRecord {
   RecordHeader h;
   uint32_t key_bytes;

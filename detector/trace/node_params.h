@@ -1,8 +1,9 @@
-// The parameters of a captured kernel node, each with its bytes.
+// The parameters of a kernel node, each with its bytes.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,16 +16,29 @@ struct NodeParam {
   std::span<const std::byte> bytes;
 };
 
-// Of the node at `index` of ProcessTrace::graph_nodes; empty when their layout is not known, or lies outside
+// Where the record stands in the list, or the list's size when it is another one's.
+inline size_t index_in(const std::vector<OnThread<GraphNodeRecord>>& list, const GraphNodeRecord& node) {
+  // The record is the first member of what the list holds.
+  const auto* element = reinterpret_cast<const OnThread<GraphNodeRecord>*>(&node);
+  const std::less<const OnThread<GraphNodeRecord>*> before;
+  const bool inside = !before(element, list.data()) && before(element, list.data() + list.size());
+  return inside ? static_cast<size_t>(element - list.data()) : list.size();
+}
+
+// Of a node of ProcessTrace::graph_nodes or exec_nodes; empty when their layout is not known, or lies outside
 // the bytes that were recorded.
-inline std::vector<NodeParam> node_params(const ProcessTrace& trace, size_t index) {
-  const GraphNodeRecord& r = trace.graph_nodes[index].r;
+inline std::vector<NodeParam> node_params(const ProcessTrace& trace, const GraphNodeRecord& r) {
   std::vector<NodeParam> out;
-  if ((r.param_layout & kParamsPlaced) == 0 || index >= trace.node_params_at.size()) return out;
+  if ((r.param_layout & kParamsPlaced) == 0) return out;
+  size_t index = index_in(trace.graph_nodes, r);
+  const bool of_graph = index < trace.graph_nodes.size();
+  if (!of_graph) index = index_in(trace.exec_nodes, r);
+  const auto& begins = of_graph ? trace.node_params_at : trace.exec_params_at;
+  if (index >= begins.size()) return out;
   struct Layout {
     uint32_t offset, size;
   };
-  const std::byte* layout = trace.node_params.data() + trace.node_params_at[index];
+  const std::byte* layout = trace.node_params.data() + begins[index];
   const std::span params(layout + size_t{r.param_count} * sizeof(Layout), r.param_bytes);
   out.reserve(r.param_count);
   for (uint32_t i = 0; i < r.param_count; ++i) {

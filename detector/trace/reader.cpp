@@ -90,7 +90,7 @@ class Collector {
         add(to_.captures, data, tid, type);
         return;
       case RecordType::graph_node:
-        take_node_params(data);
+        take_node_params(data, to_.node_params_at);
         add(to_.graph_nodes, data, tid, type);
         return;
       case RecordType::graph_edge:
@@ -106,6 +106,7 @@ class Collector {
         add(to_.node_clones, data, tid, type);
         return;
       case RecordType::exec_node:
+        take_node_params(data, to_.exec_params_at);
         add(to_.exec_nodes, data, tid, type);
         return;
       case RecordType::thread:
@@ -145,12 +146,13 @@ class Collector {
     list.push_back({load<Record>(data), tid});
   }
 
-  void take_node_params(const std::byte* data) {
+  void take_node_params(const std::byte* data, std::vector<uint64_t>& begins) {
     const auto r = load<GraphNodeRecord>(data);
     const bool placed = (r.param_layout & kParamsPlaced) != 0;
     const uint64_t layout = placed ? uint64_t{r.param_count} * 2 * sizeof(uint32_t) : 0;
-    to_.node_params_at.push_back(to_.node_params.size());
-    to_.node_params.insert(to_.node_params.end(), data + sizeof(r), data + sizeof(r) + layout + r.param_bytes);
+    begins.push_back(to_.node_params.size());
+    to_.node_params.insert(to_.node_params.end(), data + sizeof(r),
+                           data + sizeof(r) + layout + r.param_bytes);
   }
 
   ProcessTrace& to_;

@@ -101,6 +101,13 @@ void read(const Cursor& at, Coverage& out) {
     changed.get("revision", to.revision);
     changed.get("in_reach", to.in_reach);
   });
+  at.optional_object("replay", [&](const Cursor& replay) {
+    auto& to = out.replay.emplace();
+    replay.get("graphs", to.graphs);
+    replay.get("launches", to.launches);
+    replay.word("memory_watched", to.memory_watched, memory_watched_named, "no, segments, blocks");
+    replay.get("allocators_not_seen", to.allocators_not_seen);
+  });
 }
 
 void read(const Cursor& at, Capture& out) {

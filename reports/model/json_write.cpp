@@ -122,6 +122,11 @@ Json of(const Coverage& coverage) {
   add(out, "sources_not_read", coverage.sources_not_read);
   if (coverage.changed)
     out["changed"] = {{"revision", coverage.changed->revision}, {"in_reach", coverage.changed->in_reach}};
+  if (coverage.replay)
+    out["replay"] = {{"graphs", coverage.replay->graphs},
+                     {"launches", coverage.replay->launches},
+                     {"memory_watched", name(coverage.replay->memory_watched)},
+                     {"allocators_not_seen", coverage.replay->allocators_not_seen}};
   return out;
 }
 

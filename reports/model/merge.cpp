@@ -107,6 +107,19 @@ void add(std::optional<uint64_t>& into, const std::optional<uint64_t>& from) {
   if (from) into = into.value_or(0) + *from;
 }
 
+// What was watched the least decides.
+void merge_replay(std::optional<ReplayCoverage>& into, const std::optional<ReplayCoverage>& from) {
+  if (!into)
+    into = from;
+  else if (from) {
+    into->graphs += from->graphs;
+    into->launches += from->launches;
+    into->memory_watched = std::min(into->memory_watched, from->memory_watched);
+    add_new(into->allocators_not_seen, from->allocators_not_seen);
+    std::sort(into->allocators_not_seen.begin(), into->allocators_not_seen.end());
+  }
+}
+
 void merge_coverage(Coverage& into, const Coverage& from) {
   const auto strength = [](const std::string& kind) {
     static constexpr std::array<std::string_view, 3> kWeakestFirst{"source", "eager", "capture"};
@@ -135,6 +148,7 @@ void merge_coverage(Coverage& into, const Coverage& from) {
   add(into.files_failed, from.files_failed);
   add_new(into.not_checked, from.not_checked);
   merge_sources(into, from);
+  merge_replay(into.replay, from.replay);
   if (!into.changed) into.changed = from.changed;
 }
 

@@ -8,6 +8,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
 constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "note"};
 constexpr std::array<std::string_view, 5> kPhases{"warmup", "capture", "replay", "step", "source"};
+constexpr std::array<std::string_view, 3> kMemoryWatched{"no", "segments", "blocks"};
 
 template <class Enum, size_t N>
 std::optional<Enum> find(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -26,6 +27,9 @@ std::string_view name(Severity severity) {
 }
 std::string_view name(Phase phase) {
   return kPhases.at(static_cast<size_t>(phase));
+}
+std::string_view name(MemoryWatched watched) {
+  return kMemoryWatched.at(static_cast<size_t>(watched));
 }
 
 std::string capture_name(std::string_view bucket, std::string_view number, std::string_view stream) {
@@ -48,6 +52,9 @@ std::optional<Severity> severity_named(std::string_view word) {
 }
 std::optional<Phase> phase_named(std::string_view word) {
   return find<Phase>(kPhases, word);
+}
+std::optional<MemoryWatched> memory_watched_named(std::string_view word) {
+  return find<MemoryWatched>(kMemoryWatched, word);
 }
 
 }  // namespace capgate::reports

@@ -83,6 +83,18 @@ struct ChangedSince {
   bool operator==(const ChangedSince&) const = default;
 };
 
+// How closely a run followed the memory that graphs refer to, weakest first. segments: what CUDA hands out,
+// but not the blocks that some allocator makes of it. blocks: each block as its owner hands it out.
+enum class MemoryWatched { no, segments, blocks };
+
+// What a pass proves about the launches of graphs.
+struct ReplayCoverage {
+  uint64_t graphs = 0, launches = 0;  // whose contents are known, and the launches of those
+  MemoryWatched memory_watched = MemoryWatched::no;
+  std::vector<std::string> allocators_not_seen;  // whose blocks nobody saw: "CuPy", "PyTorch"; in order
+  bool operator==(const ReplayCoverage&) const = default;
+};
+
 struct Coverage {
   std::string kind;   // capture | eager | source | "" (nothing judged)
   std::string cupti;  // attached | held-by:NAME | unavailable | "" (not a run)
@@ -95,6 +107,7 @@ struct Coverage {
   // reports of what does not know them, and of an older capgate.
   std::optional<std::vector<std::string>> sources_run, sources_read, sources_not_read;
   std::optional<ChangedSince> changed;
+  std::optional<ReplayCoverage> replay;  // of runs that launched graphs; absent in reports of an older capgate
   std::vector<std::string> not_checked;
 };
 

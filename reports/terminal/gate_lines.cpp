@@ -11,6 +11,7 @@
 #include "reports/model/failure.h"
 #include "reports/model/names.h"
 #include "reports/model/verdict.h"
+#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports {
@@ -147,7 +148,9 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
   out += covers(report, options.all);
   if (decision.exit_code == kExitPass) {
     const NotProved open = what_was_not_proved(report);
-    out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) + "\n";
+    const std::string watched = what_was_watched(report);
+    out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) +
+           (watched.empty() ? "" : ". Watched: " + watched) + "\n";
   }
   if (with_baseline) out += baseline_lines(comparison, gate);
   return decision;

@@ -4,6 +4,7 @@
 
 #include "reports/model/claims.h"
 #include "reports/model/failure.h"
+#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
 
@@ -63,7 +64,9 @@ std::string second_line(const Report& report, const Paint& paint) {
   }
   if (report.verdict == Verdict::pass) {
     const NotProved open = what_was_not_proved(report);
-    return "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + paint.bold(open.command));
+    const std::string watched = what_was_watched(report);
+    return "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + paint.bold(open.command)) +
+           (watched.empty() ? "" : ". Watched: " + watched);
   }
   const auto failure = failure_of(report);
   if (!failure) return "";

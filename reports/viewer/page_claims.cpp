@@ -5,6 +5,7 @@
 
 #include "reports/model/claims.h"
 #include "reports/model/failure.h"
+#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports {
@@ -49,6 +50,8 @@ Json page_claims(const Report& report) {
   if (report.verdict == Verdict::pass)
     if (const Claim claim = what_was_proved(report); !claim.scope.empty())
       proved.push_back(claim.scope + ": " + claim.text);
+  if (const std::string watched = what_was_watched(report); !watched.empty())
+    proved.push_back("watched: " + watched);
   return {{"headline", headline(report)},
           {"first", first_finding(report)},
           {"proved", std::move(proved)},

@@ -65,11 +65,12 @@ std::optional<BlockId> Blocks::at(Layer layer, uint64_t address) const {
 }
 
 std::optional<BlockId> Blocks::at(Layer layer, uint64_t address, uint64_t seq) const {
+  // A layer's blocks never overlap: what lives now and was born by then lived then.
+  if (const auto id = at(layer, address); id && all_[*id].birth.seq <= seq) return id;
   const auto& buried = buried_[static_cast<size_t>(layer)];
   for (auto id = buried.rbegin(); id != buried.rend() && all_[*id].death->seq > seq; ++id)
     if (all_[*id].holds(address) && all_[*id].birth.seq <= seq) return *id;
-  const auto id = at(layer, address);
-  return id && all_[*id].birth.seq <= seq ? id : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace capgate::analysis

@@ -55,7 +55,15 @@ std::vector<Event> memory_events(const Timeline& timeline) {
   }
   for (const auto& capture : timeline.captures)
     if (capture.record && capture.graph)
-      events.push_back({capture.record->h.seq, Event::What::made, capture.number});
+      events.push_back({capture.record->h.seq, Event::What::captured, capture.number});
+  for (size_t i = 0; i < timeline.executables.size(); ++i) {
+    const auto& exec = timeline.executables[i];
+    for (size_t v = 0; v < exec.versions.size(); ++v)
+      events.push_back(
+          {std::max(exec.versions[v].from_seq, exec.versions[v].as_of), Event::What::made, i, v});
+    for (size_t n = 0; n < exec.edits.size(); ++n)
+      events.push_back({exec.edits[n].seq, Event::What::edited, i, n});
+  }
   for (size_t i = 0; i < timeline.launches.size(); ++i)
     events.push_back({timeline.call(timeline.launches[i].call).r.h.seq, Event::What::launched, i});
   std::stable_sort(events.begin(), events.end(),

@@ -10,11 +10,13 @@
 namespace capgate::analysis {
 
 struct Event {
-  enum class What : uint8_t { ends, born, pool_block, made, launched, tried, exec_gone };
+  enum class What : uint8_t { ends, born, pool_block, captured, made, edited, launched, tried, exec_gone };
   uint64_t seq = 0;
   What what = What::ends;
-  size_t index =
-      0;  // of a call, a pool block, a capture or a launch; an executable's handle. tried: of a failed launch
+  // Of a call, a pool block, a capture, an executable (made, edited) or a launch. tried: of a failed launch.
+  // exec_gone: an executable's handle.
+  size_t index = 0;
+  size_t part = 0;  // of an executable: its version or edit
 };
 
 // Memory is somebody's from the end of the call that made it to the beginning of the one that takes it back:

@@ -17,10 +17,11 @@ bool is_array(uint8_t memory) {
 
 class Collector {
  public:
-  Collector(const Timeline& timeline, std::vector<Held>& out) : trace_(*timeline.trace), out_(out) {}
+  Collector(const trace::ProcessTrace& trace, const Held& of, std::vector<Held>& out)
+      : trace_(trace), out_(out), now_(of) {}
 
-  void node(const trace::GraphNodeRecord& node, size_t maker, uint64_t seq) {
-    now_ = {0, seq, &node, maker, Use::parameter, 0};
+  void run() {
+    const trace::GraphNodeRecord& node = *now_.node;
     switch (node.kind) {
       case kCopy:
         add(is_array(node.src_memory) ? array_address(node.src) : node.src, Use::reads);
@@ -53,11 +54,7 @@ class Collector {
   }
 
   void parameters(const trace::GraphNodeRecord& node) {
-    // The record is the first member of what the list holds.
-    const auto* element = reinterpret_cast<const trace::OnThread<trace::GraphNodeRecord>*>(&node);
-    const auto index = static_cast<size_t>(element - trace_.graph_nodes.data());
-    const auto params = trace::node_params(trace_, index);
-    now_.use = Use::parameter;
+    const auto params = trace::node_params(trace_, node);
     for (uint32_t i = 0; i < params.size(); ++i) {
       const auto bytes = params[i].bytes;
       if (params[i].offset % sizeof(uint64_t) != 0) continue;
@@ -66,10 +63,10 @@ class Collector {
       for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
         uint64_t word = 0;
         std::memcpy(&word, bytes.data() + at, sizeof(word));
+        now_.word = static_cast<uint32_t>(at / sizeof(uint64_t));
         add(word, use);
       }
     }
-    now_.parameter = 0;
   }
 
   const trace::ProcessTrace& trace_;
@@ -79,16 +76,8 @@ class Collector {
 
 }  // namespace
 
-std::vector<Held> held_memory(const Timeline& timeline, const GraphNodes& nodes, const Capture& capture) {
-  std::vector<Held> out;
-  Collector collector(timeline, out);
-  const size_t end = capture.end.value_or(capture.begin);
-  for (const auto* node : nodes.of(capture)) {
-    const auto maker = nodes.maker(node->node, capture);
-    const size_t call = maker.value_or(end);
-    collector.node(*node, call, timeline.call(call).r.h.seq);
-  }
-  return out;
+void add_held(const trace::ProcessTrace& trace, const Held& of, std::vector<Held>& out) {
+  if ((of.node->param_layout & trace::kDeviceUpdatable) == 0) Collector(trace, of, out).run();
 }
 
 }  // namespace capgate::analysis

@@ -1,16 +1,16 @@
-// The addresses that a graph keeps: of its copies, memsets and kernels, as they were when it was made.
+// The addresses that a node keeps: of a copy, a memset, a host function or a kernel.
 #pragma once
 
 #include <vector>
 
-#include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/ledger.h"
-#include "detector/analysis/timeline.h"
+#include "detector/trace/process_trace.h"
 
 namespace capgate::analysis {
 
-// Of a completed capture. A kernel's parameter of eight bytes is taken for what it may be; so is each word of
-// a structure, which is told apart.
-std::vector<Held> held_memory(const Timeline& timeline, const GraphNodes& nodes, const Capture& capture);
+// `of`: what all uses of the node have in common; the rest is filled in. A kernel's parameter of eight bytes
+// is taken for what it may be; so is each word of a structure, which is told apart. A node that the device
+// may change keeps nothing that is known.
+void add_held(const trace::ProcessTrace& trace, const Held& of, std::vector<Held>& out);
 
 }  // namespace capgate::analysis

@@ -1,6 +1,9 @@
 // Graphs that no capture made, and executables that were given new parameters: host-pointer and host-node for
 // the nodes that a launch ran.
+#include <algorithm>
+
 #include "detector/analysis/copy_operands.h"
+#include "detector/analysis/host_lifetime.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
 
@@ -21,7 +24,16 @@ Finding finding_of(const char* rule, const LaunchedNode& launched, size_t call) 
   return finding;
 }
 
-void copy_node(Judge& judge, const LaunchedNode& launched, size_t call) {
+bool is_alone(const std::vector<LaunchedNode>& all, const LaunchedNode& one, uint64_t address) {
+  return std::none_of(all.begin(), all.end(), [&](const LaunchedNode& other) {
+    return other.in.node != one.in.node && other.in.node->node != one.in.node->node &&
+           other.exec == one.exec && other.in.node->kind == kCopyNode &&
+           (other.in.node->src == address || other.in.node->dst == address);
+  });
+}
+
+void copy_node(Judge& judge, const std::vector<LaunchedNode>& all, const LaunchedNode& launched,
+               size_t call) {
   const auto& node = *launched.in.node;
   const Timeline& timeline = judge.timeline();
   if (node.bytes == 0) return;
@@ -40,6 +52,12 @@ void copy_node(Judge& judge, const LaunchedNode& launched, size_t call) {
                     (reads ? " from " : " into ") + host_memory(place) +
                     ": every launch uses that address again";
   finding.size = node.bytes;
+  if (is_alone(all, launched, reads ? node.src : node.dst) &&
+      is_alive_at_launches(judge, *launched.exec, call, place)) {
+    finding.severity = Severity::warning;
+    finding.details["at each launch"] = "alive";
+    finding.message += "; it was alive at each launch";
+  }
   judge.report(finding);
 }
 
@@ -56,7 +74,8 @@ void host_node(Judge& judge, const LaunchedNode& launched, size_t call) {
 }  // namespace
 
 void judge_built_graphs(Judge& judge, const GraphNodes& nodes) {
-  for (const auto& launched : launched_nodes(judge.timeline(), nodes)) {
+  const auto all = launched_nodes(judge.timeline(), nodes);
+  for (const auto& launched : all) {
     const uint32_t kind = launched.in.node->kind;
     if ((kind != kCopyNode && kind != kHostNode) || is_captured(judge.timeline(), launched.in)) continue;
     // Without the call that made it, the one that made the executable is the nearest known place.
@@ -68,7 +87,7 @@ void judge_built_graphs(Judge& judge, const GraphNodes& nodes) {
     else
       continue;
     if (kind == kCopyNode)
-      copy_node(judge, launched, call);
+      copy_node(judge, all, launched, call);
     else
       host_node(judge, launched, call);
   }

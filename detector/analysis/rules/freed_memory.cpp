@@ -114,6 +114,13 @@ std::string node_text(Judge& judge, const Held& held) {
   return name.empty() ? "a kernel" : "the kernel " + kernel_name(name).substr(0, 120);
 }
 
+// "capture 1 of s1", "a graph that is built node by node"
+std::string graph_text(Judge& judge, const Held& held) {
+  if (held.capture != kNone)
+    return judge.capture_name(judge.timeline().captures[static_cast<size_t>(held.capture)]);
+  return std::string("a graph that is ") + (held.edited ? "changed" : "built") + " node by node";
+}
+
 Elsewhere elsewhere(const Moment& moment) {
   return {moment.stack, moment.python_stack, ""};
 }
@@ -131,16 +138,19 @@ void describe(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost, 
   const Block& block = ledger.blocks[lost.block];
   finding.rule = "freed-memory";
   finding.phase = reports::Phase::replay;
-  finding.capture = lost.capture;
+  finding.capture = lost.held.capture;
   if (block.bytes) finding.bytes = block.bytes;
+  size_t captured = lost.held.maker;
   // Launches that are where they belong have no stack: the capture's beginning has.
-  const auto& capture = judge.timeline().captures[static_cast<size_t>(lost.capture)];
-  const size_t captured = judge.place(lost.held.maker).known ? lost.held.maker : capture.begin;
+  if (lost.held.capture != kNone && !judge.place(captured).known)
+    captured = judge.timeline().captures[static_cast<size_t>(lost.held.capture)].begin;
   finding.more_stacks.emplace_back("captured", captured);
   auto& details = finding.details;
   details["memory"] = owner_name(block.owner);
   details["node"] = node_text(judge, lost.held);
   if (lost.held.use == Use::parameter) details["parameter"] = std::to_string(lost.held.parameter + 1);
+  if (lost.held.capture == kNone)
+    details["graph"] = lost.held.edited ? "changed node by node" : "built node by node";
   if (lost.nodes > 1) details["nodes"] = std::to_string(lost.nodes);
   const auto at = [&](const char* what, const Place& place) {
     if (const std::string text = place_text(place); !text.empty()) details[what] = text;
@@ -162,8 +172,6 @@ void place_at(const Moment& moment, const LostMemory& lost, Finding& finding) {
 
 void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost) {
   const Block& block = ledger.blocks[lost.block];
-  const std::string capture =
-      judge.capture_name(judge.timeline().captures[static_cast<size_t>(lost.capture)]);
   Finding finding;
   describe(judge, ledger, lost, finding);
   place_at(*block.death, lost, finding);
@@ -175,8 +183,9 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
     finding.details["certain"] = "no";
   }
   const std::string node = finding.details["node"];
-  finding.message = fmt::format("{} {} that {} of {} {}: ", end_text(judge, *block.death), block_text(block),
-                                node, capture, lost.held.use == Use::word ? "seems to use" : "uses");
+  finding.message =
+      fmt::format("{} {} that {} of {} {}: ", end_text(judge, *block.death), block_text(block), node,
+                  graph_text(judge, lost.held), lost.held.use == Use::word ? "seems to use" : "uses");
   if (!lost.launch)
     finding.message += "the graph is kept, and was not launched since";
   else
@@ -205,8 +214,7 @@ void report_back(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   finding.message = fmt::format(
       "gets {} again at the address that {} of {} uses: the same size from the same line; what "
       "it held is lost",
-      block_text(now), finding.details["node"],
-      judge.capture_name(judge.timeline().captures[static_cast<size_t>(lost.capture)]));
+      block_text(now), finding.details["node"], graph_text(judge, lost.held));
   judge.report(finding);
 }
 

@@ -40,10 +40,7 @@ Fingerprint fingerprint(const trace::ProcessTrace& trace, const std::vector<Node
   for (const auto& in : nodes) {
     mix(out.all, in.node->dst);
     mix(out.all, in.node->src);
-    // The record is the first member of what the list holds.
-    const auto* element = reinterpret_cast<const trace::OnThread<trace::GraphNodeRecord>*>(in.node);
-    for (const auto& param :
-         trace::node_params(trace, static_cast<size_t>(element - trace.graph_nodes.data())))
+    for (const auto& param : trace::node_params(trace, *in.node))
       for (const std::byte byte : param.bytes) mix(out.all, std::to_integer<uint64_t>(byte));
   }
   return out;

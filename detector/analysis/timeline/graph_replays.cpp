@@ -126,11 +126,22 @@ void GraphReplays::edit(size_t index) {
   const Call& call = out_.call(index);
   Executable* exec = known(call.r.object);
   if (call.r.result != 0 || !exec) return;
-  ExecEdit edit{index, nullptr};
-  if (const auto nodes = edits_.find(call.r.object); nodes != edits_.end()) {
+  ExecEdit edit{index, call.r.h.seq, call.r.object2};
+  const std::string_view name = out_.name(call);
+  if (name.find("NodeSetEnabled") != std::string_view::npos) {
+    edit.what = call.r.arg != 0 ? ExecEdit::What::on : ExecEdit::What::off;
+  } else if (name.find("ChildGraphNodeSetParams") != std::string_view::npos) {
+    edit.what = ExecEdit::What::child;
+    edit.child = call.r.src;
+    edit.as_of = edit.seq = windows_.written_by(call.r.h.seq);
+  } else if (const auto nodes = edits_.find(call.r.object); nodes != edits_.end()) {
     const auto at = std::lower_bound(nodes->second.begin(), nodes->second.end(), call.r.h.seq,
                                      [](const auto* node, uint64_t seq) { return node->h.seq < seq; });
-    if (at != nodes->second.end() && (*at)->h.seq < call.r.seq_end) edit.node = *at;
+    if (at != nodes->second.end() && (*at)->h.seq < call.r.seq_end) {
+      edit.node = *at;
+      edit.seq = (*at)->h.seq;
+      edit.of = (*at)->node;
+    }
   }
   exec->edits.push_back(edit);
 }

@@ -285,7 +285,9 @@ def roles(name, base, family, fields):
                 if kind in ("cudaGraphNode_t", "CUgraphNode") and field in ("node", "hNode", "hDst", "dst"):
                     put("object2", field)
                 elif field == "childGraph":
-                    put("object2", field)
+                    put("src" if family == "graph_exec_set" else "object2", field)
+                elif field == "isEnabled":
+                    put("arg", field)
                 elif kind in ("cudaGraphNode_t *", "CUgraphNode *"):
                     put("out", field)
             elif family in ("graph_instantiate", "graph_exec_update") and kind in ("cudaGraphNode_t *", "CUgraphNode *"):

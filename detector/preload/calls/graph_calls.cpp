@@ -90,6 +90,11 @@ void follow_graph_call(ThreadState& thread, const Frame& frame, const CUpti_Call
       // A refused one too: the report names the node that CUDA would not take.
       if (frame.record != nullptr && trace_live()) write_graph(thread, frame.record->object2, frame.seq);
       break;
+    case Family::graph_exec_set:
+      // A child graph's nodes get the parameters of another graph's.
+      if (result == 0 && frame.record != nullptr && trace_live())
+        write_graph(thread, frame.record->src, frame.seq);
+      break;
     case Family::graph_node_add:
       if (result == 0)
         remember_bodies(*frame.shape, call.functionParams, read_product(*frame.shape, call.functionParams));

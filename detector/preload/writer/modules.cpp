@@ -110,6 +110,7 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
   fresh.path_bytes = uint32_t(strlen(path));
   if (fresh.path_bytes >= sizeof(fresh.path)) fresh.path_bytes = sizeof(fresh.path) - 1;
   memcpy(fresh.path, path, fresh.path_bytes);
+  fresh.path[fresh.path_bytes] = 0;
   g_known[g_count] = fresh.module;
   g_count.fetch_add(1, std::memory_order_release);
   if (strstr(path, "/libpython3") != nullptr) g_python_mapped.store(true);
@@ -123,6 +124,22 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
     g_cupti_high = end;
   }
   return walk.fresh == kBatch ? 1 : 0;
+}
+
+// Libraries that hand out parts of the memory that CUDA gives them, as far as they are known: the analysis
+// says whose blocks it saw.
+struct KnownAllocator {
+  const char* file;
+  const char* fact;
+};
+constexpr KnownAllocator kAllocators[] = {
+    {"/libc10_cuda.so", "allocator.PyTorch"}, {"/cupy/cuda/memory.", "allocator.CuPy"},
+    {"/librmm.so", "allocator.RMM"},          {"/xla_cuda_plugin.so", "allocator.JAX"},
+    {"/xla_extension.so", "allocator.JAX"},   {"/libtensorflow_framework.so", "allocator.TensorFlow"}};
+
+void write_allocator(ThreadState& thread, const Fresh& fresh) {
+  for (const KnownAllocator& known : kAllocators)
+    if (const char* file = strstr(fresh.path, known.file)) write_meta(thread, known.fact, file + 1);
 }
 
 void write_module(ThreadState& thread, const Fresh& fresh) {
@@ -195,7 +212,10 @@ void refresh_modules(ThreadState& thread) {
     subs = counts.subs;
     Walk walk;
     dl_iterate_phdr(visit_module, &walk);
-    for (uint32_t i = 0; i < walk.fresh; ++i) write_module(thread, g_fresh[i]);
+    for (uint32_t i = 0; i < walk.fresh; ++i) {
+      write_module(thread, g_fresh[i]);
+      write_allocator(thread, g_fresh[i]);
+    }
     if (walk.fresh < kBatch) break;
   }
   g_adds = adds;

@@ -55,6 +55,24 @@ TEST_F(Graphs, ABuiltGraphThatReadsTheHeapIsNamedWhereTheNodeWasAdded) {
   EXPECT_EQ(only(report, "host-pointer").bytes, 64u);
 }
 
+TEST_F(Graphs, AVariableOfAFunctionThatRunsAtEachLaunchIsAWarning) {
+  for (const std::string function : {"build", "later"}) {
+    TraceBuilder run;
+    ProcessBuilder& b = run.process();
+    b.at("build.cpp", 20, "build");
+    b.add_node(kGraph, kNode);
+    b.instantiate();
+    b.contents(kGraph, 1);
+    b.graph_node(copy_from(HostPlace::stack));
+    b.at("build.cpp", 40, function);
+    b.replay();
+    b.replay();
+    b.end();
+    EXPECT_EQ(faults(run.report()), Faults{(function == "build" ? "warning" : "error") +
+                                           std::string(" host-pointer build.cpp:20 build")});
+  }
+}
+
 TEST_F(Graphs, OneThatNobodyLaunchesIsSilent) {
   build(HostPlace::heap);
   p.end();

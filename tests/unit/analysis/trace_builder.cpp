@@ -483,6 +483,17 @@ void ProcessBuilder::exec_node(trace::GraphNodeRecord record) {
   calls_.back().seq_end = ++seq_;
 }
 
+void ProcessBuilder::exec_kernel(uint64_t exec, uint64_t node, const std::string& name,
+                                 const std::vector<uint64_t>& params) {
+  trace::GraphNodeRecord record{};
+  record.graph = exec;
+  record.node = node;
+  record.name = string(name);
+  const std::string tail = param_bytes(record, params, false);
+  add(record, RecordType::exec_node, tail);
+  calls_.back().seq_end = ++seq_;
+}
+
 void ProcessBuilder::link(uint64_t graph, uint64_t node, uint32_t kind, uint64_t child) {
   trace::GraphLinkRecord record{};
   record.graph = graph;
@@ -522,6 +533,13 @@ uint64_t ProcessBuilder::pool_block(trace::BlockOp op, uint64_t start, uint64_t 
   record.python_stack = python_;
   add(record, RecordType::pool_block);
   return record.born_seq;
+}
+
+void ProcessBuilder::count(const std::string& name, uint64_t value) {
+  trace::CounterRecord record{};
+  record.name = string(name);
+  record.value = value;
+  add(record, RecordType::counter);
 }
 
 void ProcessBuilder::host_operand(uint64_t copy_seq, trace::OperandState seen, uint64_t launch_seq,

@@ -100,6 +100,7 @@ class ProcessBuilder {
                    const std::vector<uint64_t>& words);
   // Of PyTorch's allocator, at the place of at() and its kin. `born_seq` 0: the record's own.
   uint64_t pool_block(trace::BlockOp op, uint64_t start, uint64_t bytes, uint64_t born_seq = 0);
+  void count(const std::string& name, uint64_t value);  // a counter
   void host_operand(uint64_t copy_seq, trace::OperandState seen, uint64_t launch_seq = 0,
                     bool is_source = true);
   // The call that adds a node to a graph; its record of the node comes with it.
@@ -112,6 +113,9 @@ class ProcessBuilder {
   static trace::GraphNodeRecord node_of(uint64_t graph, uint64_t node, uint32_t kind);
   void graph_node(trace::GraphNodeRecord record) { add(record, trace::RecordType::graph_node); }
   void exec_node(trace::GraphNodeRecord record);  // inside the last call
+  // A kernel node's new parameters, eight bytes each.
+  void exec_kernel(uint64_t exec, uint64_t node, const std::string& name,
+                   const std::vector<uint64_t>& params);
   void link(uint64_t graph, uint64_t node, uint32_t kind, uint64_t child);
   void clone(uint64_t graph, uint64_t node, uint64_t original);
   // A stream-ordered allocation at `address`.

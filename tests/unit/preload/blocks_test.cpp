@@ -20,6 +20,7 @@ TEST(TorchBlocks, WhatLivedInACaptureIsWrittenAndFollowed) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto& trace = run.only();
   EXPECT_EQ(trace.fact("torch.blocks"), "followed");
+  EXPECT_EQ(trace.fact("allocator.PyTorch"), "libc10_cuda.so");
   const auto written = blocks(trace);
   ASSERT_EQ(written.size(), 7u);
   struct Expected {
@@ -118,6 +119,7 @@ TEST(TorchBlocks, TheirLinesInPythonAreKept) {
 }
 
 TEST(TorchBlocks, AProgramWithoutThemSaysNothing) {
+  EXPECT_EQ(run_audited("clean").fact("allocator.PyTorch"), "");
   EXPECT_EQ(run_audited("clean").fact("torch.blocks"), "");
 }
 

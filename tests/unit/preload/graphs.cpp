@@ -81,7 +81,7 @@ cudaGraph_t add_body(cudaGraph_t graph) {
   return bodies[0];
 }
 
-void add_child(cudaGraph_t graph, cudaGraph_t child) {
+cudaGraphNode_t add_child(cudaGraph_t graph, cudaGraph_t child) {
   cudaGraphNode_t node = nullptr;
   cudaGraphAddChildGraphNode_v10000_params params{&node, graph, nullptr, 0, child};
   fake::Call call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddChildGraphNode_v10000,
@@ -89,6 +89,22 @@ void add_child(cudaGraph_t graph, cudaGraph_t child) {
   fake::Node* made = fake::add_node(reinterpret_cast<CUgraph>(graph), CU_GRAPH_NODE_TYPE_GRAPH);
   made->child = reinterpret_cast<CUgraph>(child);
   node = reinterpret_cast<cudaGraphNode_t>(made);
+  return node;
+}
+
+int set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) {
+  cudaGraphExecChildGraphNodeSetParams_v11010_params params{exec, node, child};
+  fake::Call call(CUPTI_CB_DOMAIN_RUNTIME_API,
+                  CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecChildGraphNodeSetParams_v11010,
+                  "cudaGraphExecChildGraphNodeSetParams", &params);
+  return call.returns(0);
+}
+
+int set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
+  cudaGraphNodeSetEnabled_v11060_params params{exec, node, enabled};
+  fake::Call call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGraphNodeSetEnabled_v11060,
+                  "cudaGraphNodeSetEnabled", &params);
+  return call.returns(0);
 }
 
 __attribute__((noinline)) int set_copy_of_driver(cudaGraphExec_t exec, cudaGraphNode_t node, void* dst,
@@ -162,6 +178,21 @@ void changes_an_executable() {
   fake_rt::graph_instantiate(&exec, graph);
   set_copy(exec, copy, device, malloc(48), 48);
   fake_rt::graph_launch(exec, stream);
+}
+
+void changes_a_child() {
+  void* device = nullptr;
+  fake_rt::malloc_device(&device, 4096);
+  static char data[64];
+  cudaGraph_t inner = create(), other = create(), graph = create();
+  add_copy(inner, device, data, 16);
+  cudaGraphNode_t child = add_child(graph, inner);
+  cudaGraphExec_t exec = nullptr;
+  fake_rt::graph_instantiate(&exec, graph);
+  add_copy(other, device, data, 40);
+  set_child(exec, child, other);
+  set_enabled(exec, child, 0);
+  set_enabled(exec, child, 1);
 }
 
 void refused_graphs() {

@@ -114,6 +114,25 @@ TEST(Graphs, NewParametersOfAnExecutablesNodeAreKept) {
   EXPECT_EQ(trace.process.graph_contents.size(), 1u) << "the graph itself did not change";
 }
 
+TEST(Graphs, TheGraphThatAChildTakesItsParametersFromIsKept) {
+  const Audited run = run_audited("changes_a_child");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto& trace = run.only();
+  const auto set = calls(trace, "cudaGraphExecChildGraphNodeSetParams");
+  ASSERT_EQ(set.size(), 1u);
+  const auto& contents = trace.process.graph_contents;
+  ASSERT_EQ(contents.size(), 3u);
+  EXPECT_EQ(contents[2].r.call_seq, set[0].h.seq);
+  EXPECT_EQ(contents[2].r.graph, set[0].src);
+  EXPECT_EQ(trace.process.graph_nodes.back().r.graph, set[0].src);
+  EXPECT_EQ(trace.process.graph_nodes.back().r.bytes, 40u);
+  const auto enabled = calls(trace, "cudaGraphNodeSetEnabled");
+  ASSERT_EQ(enabled.size(), 2u);
+  EXPECT_EQ(enabled[0].object2, set[0].object2);
+  EXPECT_EQ(enabled[0].arg, 0u);
+  EXPECT_EQ(enabled[1].arg, 1u);
+}
+
 TEST(Graphs, ARefusalNamesTheNodeThatCudaBlames) {
   const Audited run = run_audited("refused_graphs");
   ASSERT_EQ(run.exit_code, 0) << run.err;

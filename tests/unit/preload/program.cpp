@@ -31,6 +31,7 @@ void too_many_torch_blocks();
 void builds_a_graph();
 void nests_graphs();
 void changes_an_executable();
+void changes_a_child();
 void refused_graphs();
 
 namespace {
@@ -609,6 +610,7 @@ int main(int argc, char** argv) {
       {"builds_a_graph", builds_a_graph},
       {"nests_graphs", nests_graphs},
       {"changes_an_executable", changes_an_executable},
+      {"changes_a_child", changes_a_child},
       {"refused_graphs", refused_graphs},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},

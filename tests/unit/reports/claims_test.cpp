@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/model/merge.h"
+#include "reports/model/watched.h"
 #include "sample.h"
 
 namespace capgate::reports {
@@ -126,10 +127,13 @@ TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
   EXPECT_FALSE(has(eager, "replays: their results were compared with no eager step"));
   EXPECT_FALSE(has(run, "memory: whether what a graph refers to lives as long as the graph"));
   EXPECT_TRUE(has(run, "order: whether each launch comes after the writes of its inputs on other streams"));
+  EXPECT_TRUE(has(
+      run,
+      "memory: blocks that a pool of the program's own takes back and keeps (what CUDA frees is followed)"));
+  Report unwatched = clean_run();
+  unwatched.coverage.replay->memory_watched = MemoryWatched::no;
   EXPECT_TRUE(
-      has(run,
-          "memory: blocks that a pool of the program, CuPy or RMM takes back and keeps (what CUDA frees is "
-          "followed)"));
+      has(never_looked_at(unwatched), "memory: whether what a graph refers to lives as long as the graph"));
   Report unseen = clean_run();
   unseen.captures.clear();
   unseen.coverage.captures_completed = 0;
@@ -174,6 +178,27 @@ TEST(Claims, ALintOfWhatChangedSaysHowMuchThatIs) {
       what_was_proved(report).text,
       "31 files parsed with 1 region, judged where they differ from main, nothing that a capture refuses or "
       "leaves out");
+}
+
+TEST(Claims, APassSaysHowCloselyMemoryWasWatched) {
+  Report report = clean_run();
+  EXPECT_EQ(what_was_watched(report), "memory of 2 graphs at 160 launches, block by block");
+  report.coverage.replay = ReplayCoverage{1, 1, MemoryWatched::segments, {"CuPy", "PyTorch"}};
+  EXPECT_EQ(what_was_watched(report),
+            "memory of 1 graph at 1 launch, but not the blocks of CuPy and PyTorch");
+  report.coverage.replay = ReplayCoverage{};
+  EXPECT_EQ(what_was_watched(report), "no memory");
+  report.coverage.replay.reset();
+  EXPECT_EQ(what_was_watched(report), "") << "an older report does not say";
+}
+
+TEST(Claims, GapsOfAnOlderReportAreNotParticularToIt) {
+  Report report = clean_run();
+  report.coverage.not_checked = {
+      "memory: blocks that a pool of the program, CuPy or RMM takes back and keeps (what CUDA frees is "
+      "followed)",
+      "captures that go on between replays, and memory that graphs do not give back", "Python lines: none"};
+  EXPECT_EQ(particular_gaps(report), std::vector<std::string>{"Python lines: none"});
 }
 
 TEST(Claims, ParticularGapsAreThoseOfThisReport) {

@@ -116,6 +116,8 @@ TEST(Json, NamesThePathOfWhatIsWrong) {
             "M.json: violations[0]: the key \"severity\" is missing");
   EXPECT_EQ(error_of(edited(failed_run(), "\"severity\": \"error\"", "\"severity\": \"bad\"")),
             "M.json: violations[0].severity: \"bad\" is none of error, warning, note");
+  EXPECT_EQ(error_of(edited(clean_run(), "\"memory_watched\":\"blocks\"", "\"memory_watched\":\"all\"")),
+            "M.json: coverage.replay.memory_watched: \"all\" is none of no, segments, blocks");
   EXPECT_EQ(error_of(edited(clean_run(), "\"verdict\": \"pass\"", "\"verdict\": \"maybe\"")),
             "M.json: verdict: \"maybe\" is none of pass, fail, inconclusive");
   EXPECT_EQ(error_of(edited(clean_run(), "\"replays\": 160", "\"replays\": -1")),

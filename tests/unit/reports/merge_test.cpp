@@ -50,6 +50,15 @@ TEST(Merge, DoesNotDependOnTheOrderOfItsInputs) {
   EXPECT_EQ(text, to_json(merged({b, c, a, a})));
 }
 
+TEST(Merge, WhatWasWatchedTheLeastDecides) {
+  Report one = clean_run(), other = clean_run();
+  other.coverage.replay = ReplayCoverage{1, 3, MemoryWatched::segments, {"PyTorch"}};
+  const Report report = merged({input(one, "a", '1'), input(other, "b", '2')});
+  EXPECT_EQ(report.coverage.replay, (ReplayCoverage{3, 163, MemoryWatched::segments, {"PyTorch"}}));
+  const Report with_sources = merged({input(one, "a", '1'), input(clean_sources(), "b", '2')});
+  EXPECT_EQ(with_sources.coverage.replay, one.coverage.replay);
+}
+
 TEST(Merge, PairsAFaultSeenBothWays) {
   Violation run = violation("host-sync", "a.cpp", 12, "void ns::f<int>(int)", "cudaStreamSynchronize_ptsz");
   run.message = "waited";

@@ -156,6 +156,7 @@ Report clean_run() {
   Report report = run();
   report.coverage.captures_completed = 2;
   report.coverage.replays = 160;
+  report.coverage.replay = ReplayCoverage{2, 160, MemoryWatched::blocks, {}};
   report.captures = {capture("c1", "bs=1", "completed", 80), capture("c2", "bs=8", "completed", 80)};
   finish(report);
   return report;

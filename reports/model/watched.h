@@ -1,0 +1,14 @@
+// Words for what a run's launches of graphs were watched for.
+#pragma once
+
+#include <string>
+
+#include "reports/model/report.h"
+
+namespace capgate::reports {
+
+// "memory of 2 graphs at 160 launches, block by block"; empty where no graph was launched, or an older
+// capgate did not say.
+std::string what_was_watched(const Report& report);
+
+}  // namespace capgate::reports
