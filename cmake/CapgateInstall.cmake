@@ -8,8 +8,10 @@ if(TARGET capgate_preload)
   # capgate looks for it in ../lib, whatever the distribution calls its library folder.
   install(TARGETS capgate_preload LIBRARY DESTINATION lib)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/detector/include/capgate/capgate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capgate)
-install(FILES ${PROJECT_SOURCE_DIR}/detector/python/capgate_marks.py DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/python)
+install(FILES ${PROJECT_SOURCE_DIR}/detector/include/capgate/capgate.h ${PROJECT_SOURCE_DIR}/detector/include/capgate/verify.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capgate)
+install(FILES ${PROJECT_SOURCE_DIR}/detector/python/capgate_marks.py ${PROJECT_SOURCE_DIR}/detector/python/capgate_verify.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/python)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/ci/judge DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ci/github ${PROJECT_SOURCE_DIR}/ci/gitlab DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/rules DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/docs FILES_MATCHING PATTERN "*.md")
