@@ -11,10 +11,10 @@ namespace {
 // y = x * scale + the sum of all x so far + the number of steps.
 class Verify : public testing::Test {
  protected:
-  void step(float scale, int position) {
+  void step(float factor, int position) {
     for (size_t i = 0; i < x.size(); ++i) {
       sums[i] += x[i];
-      y[i] = x[i] * scale + sums[i] + static_cast<float>(position);
+      y[i] = x[i] * factor + sums[i] + static_cast<float>(position);
     }
     steps = position + 1;
   }
