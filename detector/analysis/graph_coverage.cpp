@@ -23,6 +23,14 @@ bool is_known(const ExecEdit& edit, const GraphWindows& windows) {
   return true;
 }
 
+// CUgraphNodeType. Empty nodes and event nodes only order others; a child graph and a conditional node are
+// what their own nodes are.
+bool is_work(uint32_t kind) {
+  constexpr uint32_t kChild = 4, kEmpty = 5, kWaitEvent = 6, kRecordEvent = 7, kConditional = 13;
+  return kind != kChild && kind != kEmpty && kind != kWaitEvent && kind != kRecordEvent &&
+         kind != kConditional;
+}
+
 void add(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
@@ -31,12 +39,14 @@ void add(std::vector<std::string>& list, const std::string& text) {
 
 bool judged_built_graphs(const std::vector<Timeline>& timelines) {
   for (const auto& timeline : timelines) {
-    const GraphWindows windows(*timeline.trace);
+    const GraphNodes nodes(timeline);
     for (const auto& exec : timeline.executables)
-      for (const auto& version : exec.versions)
-        if (!exec.launches.empty() && version.captures.empty() &&
-            windows.at(version.graph, version.as_of).first != 0)
+      for (const auto& version : exec.versions) {
+        if (exec.launches.empty() || !version.captures.empty()) continue;
+        const auto held = nodes.in(version);
+        if (std::any_of(held.begin(), held.end(), [](const auto& in) { return is_work(in.node->kind); }))
           return true;
+      }
   }
   return false;
 }

@@ -55,6 +55,24 @@ TEST_F(Graphs, ABuiltGraphThatReadsTheHeapIsNamedWhereTheNodeWasAdded) {
   EXPECT_EQ(only(report, "host-pointer").bytes, 64u);
 }
 
+TEST_F(Graphs, ABuiltGraphWithoutWorkProvesNothing) {
+  constexpr uint32_t kEmpty = 5, kRecordEvent = 7, kMemset = 2;
+  for (const auto& [kind, verdict] : {std::pair{kEmpty, Verdict::inconclusive},
+                                      {kRecordEvent, Verdict::inconclusive},
+                                      {kMemset, Verdict::pass}}) {
+    TraceBuilder run;
+    ProcessBuilder& b = run.process();
+    b.at("build.cpp", 20, "build");
+    b.add_node(kGraph, kNode);
+    b.instantiate();
+    b.contents(kGraph, 1);
+    b.graph_node(ProcessBuilder::node_of(kGraph, kNode, kind));
+    b.replay();
+    b.end();
+    EXPECT_EQ(run.report().verdict, verdict) << kind;
+  }
+}
+
 TEST_F(Graphs, AVariableOfAFunctionThatRunsAtEachLaunchIsAWarning) {
   for (const std::string function : {"build", "later"}) {
     TraceBuilder run;
