@@ -55,29 +55,42 @@ reports::Suppressions suppressions_in_force(const seal::SealedTrace& trace, repo
   return out;
 }
 
-// A failed capture whose site completes later on the same device, before a graph of that site was replayed,
-// was only a first attempt.
+constexpr int kMostAttempts = 3;  // that fail in a row before one completes
+
+// A failed capture was only a first attempt when one of the next few at the same place completes, before a
+// graph of that place was replayed. The place is the whole path of calls: a class that wraps captures begins
+// all of them at one line, for steps that have nothing to do with each other.
 void mark_retries(Timeline& timeline, Places& places) {
-  const auto same_site = [&](const Capture& a, const Capture& b) {
-    const auto place = [&](const Capture& c) -> const std::string& {
-      const auto& begin = timeline.call(c.begin).r;
-      return places.at(begin.stack, begin.python_stack, "").site;
+  std::vector<const Place*> begun;
+  for (const auto& capture : timeline.captures) {
+    const auto& begin = timeline.call(capture.begin).r;
+    begun.push_back(&places.at(begin.stack, begin.python_stack, ""));
+  }
+  const auto same_path = [&](const Capture& a, const Capture& b) {
+    const Place& one = *begun[static_cast<size_t>(&a - timeline.captures.data())];
+    const Place& other = *begun[static_cast<size_t>(&b - timeline.captures.data())];
+    const auto same = [](const reports::Frame& x, const reports::Frame& y) {
+      return x.line == y.line && x.function == y.function && x.file == y.file && x.module == y.module;
     };
-    return a.device == b.device && a.bucket == b.bucket && place(a) == place(b);
+    return a.device == b.device && a.bucket == b.bucket && one.site == other.site &&
+           std::equal(one.frames.begin(), one.frames.end(), other.frames.begin(), other.frames.end(), same);
   };
   for (auto& failed : timeline.captures) {
     if (failed.state != CaptureState::failed || !failed.end) continue;
+    int failures = 1;
     for (const auto& later : timeline.captures) {
       // What had begun before the failure was no second attempt: another thread captured there at the same
       // time.
-      if (later.begin_seq <= failed.end_seq || later.state != CaptureState::completed ||
-          !same_site(later, failed))
+      if (later.begin_seq <= failed.end_seq || !same_path(later, failed)) continue;
+      if (later.state != CaptureState::completed) {
+        if (++failures > kMostAttempts) break;
         continue;
+      }
       failed.retried =
           std::none_of(timeline.launches.begin(), timeline.launches.end(), [&](const Launch& launch) {
             const uint64_t seq = timeline.call(launch.call).r.h.seq;
             return launch.capture != kNone && seq > failed.end_seq && seq < later.begin_seq &&
-                   same_site(timeline.captures[static_cast<size_t>(launch.capture)], failed);
+                   same_path(timeline.captures[static_cast<size_t>(launch.capture)], failed);
           });
       break;
     }

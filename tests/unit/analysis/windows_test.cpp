@@ -449,6 +449,46 @@ TEST_F(Window, RetryAtTheSameSiteMakesItANote) {
   EXPECT_EQ(report.verdict, Verdict::pass);
 }
 
+// A class that wraps captures begins all of them at its own line.
+TEST_F(Window, ACaptureOfAnotherStepThroughTheSameWrapperIsNoRetry) {
+  p.in_library("decode", "Wrapper::begin", "step.cpp", 10, "capture");
+  p.begin_capture(kStream);
+  fault_line();
+  p.malloc(64, kUnsupported);
+  end_dead();
+  p.in_library("decode", "Wrapper::begin", "step.cpp", 30, "capture");
+  p.begin_capture(kStream);
+  p.launch(kStream);
+  end_alive();
+  EXPECT_EQ(expect("error device-alloc").coverage.captures_failed, 1u);
+}
+
+TEST_F(Window, MoreThanAFewFailuresAreNoFirstAttempt) {
+  for (const auto& [failures, severity] : {std::pair{3, "note"}, {4, "error"}}) {
+    TraceBuilder own;
+    ProcessBuilder& b = own.process();
+    for (int i = 0; i <= failures; ++i) {
+      b.at("step.cpp", 10, "capture");
+      b.begin_capture(kStream);
+      b.at("step.cpp", 50, "route");
+      if (i < failures) {
+        b.malloc(64, kUnsupported);
+        b.at("step.cpp", 90, "capture");
+        b.end_capture(kStream, 0, kCaptureInvalidated);
+      } else {
+        b.launch(kStream);
+        b.end_capture(kStream, 1);
+      }
+    }
+    b.instantiate();
+    b.replay();
+    b.end();
+    const auto report = own.report();
+    ASSERT_FALSE(report.violations.empty());
+    EXPECT_EQ(reports::name(report.violations[0].severity), severity) << failures;
+  }
+}
+
 // Two threads run the same code: what was under way already is no second attempt of what failed.
 TEST_F(Window, AParallelCaptureOfTheSameSiteIsNoRetry) {
   constexpr uint64_t kThreadLocal = 1;
