@@ -11,10 +11,10 @@
 #include "cli/registered_commands.h"
 #include "detector/seal/sealed_file.h"
 #include "reports/digest/sha256.h"
-#include "reports/model/json.h"
-#include "reports/model/merge.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "reports/files/report_file.h"
+#include "reports/json/json.h"
+#include "reports/merge/merge.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::cli {
 namespace {

@@ -28,10 +28,10 @@
 #include "detector/analysis/analyze.h"
 #include "detector/seal/seal.h"
 #include "detector/seal/sealed_file.h"
+#include "reports/files/report_file.h"
 #include "reports/model/names.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
 #include "reports/terminal/terminal.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::cli {
 namespace {

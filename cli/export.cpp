@@ -8,11 +8,12 @@
 #include <set>
 
 #include "base/exit_code.h"
+#include "base/files/write_text.h"
 #include "cli/commands.h"
+#include "reports/baseline/compare.h"
 #include "reports/baseline/read.h"
+#include "reports/files/report_file.h"
 #include "reports/formats/formats.h"
-#include "reports/model/baseline.h"
-#include "reports/model/report_file.h"
 
 namespace capgate::cli {
 namespace {
@@ -60,7 +61,7 @@ Result<void> run(const ExportOptions& options) {
   if (auto allowed = may_become_export(options.out); !allowed) return allowed;
   const auto format = std::find_if(reports::kFormats.begin(), reports::kFormats.end(),
                                    [&](const reports::Format& one) { return one.name == options.format; });
-  if (auto written = reports::write_text(format->write(*report), options.out); !written) return written;
+  if (auto written = write_text(format->write(*report), options.out); !written) return written;
   return format->name == "github" ? add_to_job_summary(*report) : Result<void>();
 }
 

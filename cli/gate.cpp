@@ -7,11 +7,13 @@
 #include <memory>
 
 #include "base/exit_code.h"
+#include "base/files/read_text.h"
+#include "base/files/write_text.h"
 #include "cli/commands.h"
+#include "reports/baseline/compare.h"
 #include "reports/baseline/read.h"
-#include "reports/model/baseline.h"
+#include "reports/files/report_file.h"
 #include "reports/model/names.h"
-#include "reports/model/report_file.h"
 #include "reports/ratchet/metrics.h"
 #include "reports/terminal/gate_lines.h"
 
@@ -36,11 +38,11 @@ Result<void> write_metrics(const reports::Metrics& metrics, const GateOptions& o
     return Error{"--metrics: " + spared.error()};
   std::error_code ec;
   if (path != "-" && std::filesystem::is_regular_file(path, ec) && std::filesystem::file_size(path, ec) > 0) {
-    const auto there = reports::read_text(path);
+    const auto there = read_text(path);
     if (!there || !reports::is_metrics(*there))
       return Error{"--metrics " + path + ": is no file of metrics, and is not overwritten"};
   }
-  return reports::write_text(reports::to_json(metrics), path);
+  return write_text(reports::to_json(metrics), path);
 }
 
 // What the baseline file is to hold from now on, which is written.
@@ -59,7 +61,7 @@ Result<reports::Baseline> updated(const GateOptions& options, const reports::Rep
   fresh.owner = options.owner;
   fresh.until = options.until;
   const auto update = reports::update_baseline(before.entries, report, fresh);
-  if (auto written = reports::write_text(reports::baseline_text(update.entries), options.baseline); !written)
+  if (auto written = write_text(reports::baseline_text(update.entries), options.baseline); !written)
     return Error{written.error()};
   std::fputs(reports::update_line(options.baseline, update).c_str(), words);
   return reports::read_baseline(options.baseline);
@@ -79,7 +81,7 @@ Result<int> run(const GateOptions& options) {
   gate.baseline_name = options.baseline;
   const auto metrics = reports::metrics_of(report);
   if (!options.no_worse_than.empty()) {
-    const auto text = reports::read_text(options.no_worse_than);
+    const auto text = read_text(options.no_worse_than);
     if (!text) return Error{text.error()};
     const auto before = reports::metrics_from(*text, options.no_worse_than);
     if (!before) return Error{before.error()};

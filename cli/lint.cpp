@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/files/read_text.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/registered_commands.h"  // generated: CAPGATE_VERSION
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "reports/files/report_file.h"
+#include "reports/verdict/verdict.h"
 #include "static_checks/cache/cache.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/print.h"
@@ -114,7 +115,7 @@ int run(LintOptions& options) {
     settings.assumptions.push_back(std::move(*made));
   }
   for (const std::string& file : options.source_tables) {
-    Result<std::string> text = reports::read_settings_text(file);
+    Result<std::string> text = read_settings_text(file);
     if (!text) {
       complain(text.error());
       return kExitInconclusive;

@@ -1,5 +1,5 @@
 // capgate merge: several reports on one program become one.
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 
 #include <unistd.h>
 
@@ -8,10 +8,11 @@
 #include <memory>
 
 #include "base/exit_code.h"
+#include "base/files/read_text.h"
 #include "cli/commands.h"
 #include "cli/registered_commands.h"
-#include "reports/model/json.h"
-#include "reports/model/report_file.h"
+#include "reports/files/report_file.h"
+#include "reports/json/json.h"
 #include "reports/terminal/terminal.h"
 
 namespace capgate::cli {
@@ -32,7 +33,7 @@ Result<void> run(const MergeOptions& options) {
   const auto merged = reports::merge(std::move(inputs), CAPGATE_VERSION);
   if (!merged) return Error{merged.error()};
   if (auto spared = reports::spares(options.out, options.reports); !spared) {
-    const auto there = reports::read_text(options.out);
+    const auto there = read_text(options.out);
     if (options.out == "-" || !there || *there != reports::to_json(*merged)) return spared;
   } else if (auto written = reports::write_report(*merged, options.out); !written) {
     return written;

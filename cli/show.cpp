@@ -7,11 +7,11 @@
 
 #include "base/exit_code.h"
 #include "cli/commands.h"
+#include "reports/baseline/compare.h"
 #include "reports/baseline/read.h"
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/baseline.h"
+#include "reports/files/report_file.h"
 #include "reports/model/names.h"
-#include "reports/model/report_file.h"
 #include "reports/settings/settings.h"
 #include "reports/terminal/terminal.h"
 

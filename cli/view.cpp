@@ -4,9 +4,10 @@
 #include <memory>
 
 #include "base/exit_code.h"
+#include "base/files/write_text.h"
 #include "cli/commands.h"
 #include "reports/baseline/read.h"
-#include "reports/model/report_file.h"
+#include "reports/files/report_file.h"
 #include "reports/settings/settings.h"
 #include "reports/viewer/page.h"
 
@@ -37,7 +38,7 @@ Result<std::string> run(const ViewOptions& options) {
     input.baseline_file = options.baseline;
     input.baseline = std::move(baseline->report);
   }
-  if (auto written = reports::write_text(reports::page_of(std::move(input)), out); !written)
+  if (auto written = write_text(reports::page_of(std::move(input)), out); !written)
     return Error{written.error()};
   return out;
 }

@@ -11,7 +11,7 @@
 #include "detector/analysis/results.h"
 #include "detector/seal/python_stack.h"
 #include "detector/trace/death_notice.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/function_key.h"
 #include "reports/settings/frames.h"
 
 namespace capgate::cli {

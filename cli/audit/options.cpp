@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "reports/model/report_file.h"
+#include "base/files/read_text.h"
 #include "reports/suppressions/suppressions.h"
 
 namespace capgate::cli {
@@ -53,12 +53,12 @@ Result<AuditPlan> plan_audit(const AuditOptions& options) {
   expected.buckets = options.buckets;
   expected.regions = settings->regions;
   if (!settings->file.empty()) {
-    auto text = reports::read_settings_text(settings->file);
+    auto text = read_settings_text(settings->file);
     if (!text) return Error{text.error()};
     expected.settings = {settings->file, std::move(*text)};
   }
   if (const std::string& file = settings->suppressions; !file.empty()) {
-    auto text = reports::read_settings_text(file);
+    auto text = read_settings_text(file);
     if (!text) return Error{text.error()};
     const auto entries = reports::parse_suppressions(*text, file);
     if (!entries) return Error{entries.error()};

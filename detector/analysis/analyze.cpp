@@ -16,6 +16,7 @@
 #include "detector/analysis/watched_memory.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
+#include "reports/verdict/finish.h"
 
 namespace capgate::analysis {
 namespace {

@@ -9,7 +9,7 @@
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::analysis {
 namespace {

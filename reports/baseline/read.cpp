@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "reports/model/json.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "base/files/read_text.h"
+#include "reports/json/json.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

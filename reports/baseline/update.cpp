@@ -2,7 +2,8 @@
 #include <map>
 
 #include "reports/baseline/baseline_file.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
 
 namespace capgate::reports {
 

@@ -4,7 +4,7 @@
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situations.h"
-#include "reports/model/json_print.h"
+#include "reports/json/print.h"
 
 namespace capgate::reports {
 namespace {

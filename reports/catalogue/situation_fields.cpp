@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "reports/catalogue/situations.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/model/cuda_answer.h"
 #include "reports/model/names.h"
-#include "reports/model/verdict.h"
 #include "reports/settings/glob.h"
 
 namespace capgate::reports {

@@ -6,7 +6,7 @@
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situation_fields.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
 
 namespace capgate::reports {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "reports/model/causes.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports::formats {
 

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/files/read_text.h"
 #include "reports/gate/digests.h"
-#include "reports/model/json.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "reports/json/json.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::gate {
 namespace {
@@ -175,7 +175,7 @@ Answer check(const std::string& report_path, const Subject& self, const Demands&
   std::error_code ec;
   if (!std::filesystem::exists(report_path, ec))
     return asking.refuse(Refusal::missing, fmt::format("there is no report at {}", report_path));
-  const auto text = reports::read_text(report_path);
+  const auto text = read_text(report_path);
   if (!text) return asking.refuse(Refusal::unreadable, text.error());
   const auto report = reports::from_json(*text, report_path);
   if (!report) {

@@ -107,7 +107,8 @@ struct Coverage {
   // reports of what does not know them, and of an older capgate.
   std::optional<std::vector<std::string>> sources_run, sources_read, sources_not_read;
   std::optional<ChangedSince> changed;
-  std::optional<ReplayCoverage> replay;  // of runs that launched graphs; absent in reports of an older capgate
+  std::optional<ReplayCoverage>
+      replay;  // of runs that launched graphs; absent in reports of an older capgate
   std::vector<std::string> not_checked;
 };
 
@@ -234,9 +235,5 @@ struct Report {
   std::vector<Violation> violations;
   Summary summary;
 };
-
-// Fills what follows from the rest: ids, hints, what is a symptom of what, order of violations, summary,
-// verdict. A producer calls it last.
-void finish(Report& report);
 
 }  // namespace capgate::reports

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "reports/model/json.h"
-#include "reports/model/verdict.h"
+#include "reports/json/json.h"
 #include "reports/ratchet/metrics.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

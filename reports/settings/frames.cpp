@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
 #include "reports/settings/glob.h"
 
 namespace capgate::reports {

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
 
 namespace capgate::reports {
 namespace {

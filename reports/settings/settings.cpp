@@ -29,7 +29,7 @@ struct BrokenToml {};
 #include <initializer_list>
 #include <limits>
 
-#include "reports/model/report_file.h"
+#include "base/files/read_text.h"
 #include "reports/settings/frames.h"
 #include "reports/settings/lint_choices.h"
 

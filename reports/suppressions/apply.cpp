@@ -4,7 +4,8 @@
 #include <set>
 
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
 #include "reports/settings/glob.h"
 #include "reports/suppressions/suppressions.h"
 #include "reports/suppressions/unproven.h"

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "base/files/read_text.h"
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/report_file.h"
 #include "reports/suppressions/suppressions.h"
 #include "reports/suppressions/unproven.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/model/verdict.h"
+#include "reports/model/cuda_answer.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports::terminal {

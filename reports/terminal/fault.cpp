@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "reports/catalogue/situations.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/function_key.h"
+#include "reports/model/cuda_answer.h"
 #include "reports/model/names.h"
-#include "reports/model/verdict.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports::terminal {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "reports/model/claims.h"
 #include "reports/terminal/parts.h"
+#include "reports/verdict/claims.h"
 
 namespace capgate::reports::terminal {
 namespace {

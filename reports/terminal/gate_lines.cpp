@@ -6,13 +6,13 @@
 #include <map>
 #include <set>
 
-#include "reports/model/causes.h"
-#include "reports/model/claims.h"
-#include "reports/model/failure.h"
 #include "reports/model/names.h"
-#include "reports/model/verdict.h"
-#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
+#include "reports/verdict/causes.h"
+#include "reports/verdict/claims.h"
+#include "reports/verdict/failure.h"
+#include "reports/verdict/verdict.h"
+#include "reports/verdict/watched.h"
 
 namespace capgate::reports {
 namespace {

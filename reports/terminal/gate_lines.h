@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/baseline/baseline_file.h"
-#include "reports/model/baseline.h"
+#include "reports/baseline/compare.h"
 #include "reports/model/report.h"
 #include "reports/ratchet/ratchet.h"
 #include "reports/terminal/terminal.h"

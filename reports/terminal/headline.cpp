@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "reports/model/claims.h"
-#include "reports/model/failure.h"
-#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
+#include "reports/verdict/claims.h"
+#include "reports/verdict/failure.h"
+#include "reports/verdict/watched.h"
 
 namespace capgate::reports {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
 #include "reports/settings/glob.h"
 #include "reports/terminal/parts.h"
 

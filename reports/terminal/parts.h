@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "reports/model/causes.h"
 #include "reports/model/report.h"
 #include "reports/terminal/gate_lines.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports::terminal {
 

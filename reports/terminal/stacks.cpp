@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
 #include "reports/settings/frames.h"
 #include "reports/settings/operators.h"
 #include "reports/terminal/parts.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/model/claims.h"
-#include "reports/model/failure.h"
-#include "reports/model/watched.h"
 #include "reports/terminal/parts.h"
+#include "reports/verdict/claims.h"
+#include "reports/verdict/failure.h"
+#include "reports/verdict/watched.h"
 
 namespace capgate::reports {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "base/counted.h"
 #include "base/printable.h"
+#include "reports/baseline/compare.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/catalogue_json.h"
 #include "reports/catalogue/situations.h"
-#include "reports/model/baseline.h"
-#include "reports/model/json.h"
+#include "reports/json/json.h"
 #include "reports/settings/frames.h"
 #include "reports/viewer/page_claims.h"
 

@@ -13,6 +13,7 @@
 #include "base/glob.h"
 #include "reports/settings/lint_choices.h"
 #include "reports/settings/settings.h"
+#include "reports/verdict/finish.h"
 #include "static_checks/cache/cache.h"
 #include "static_checks/driver/changes.h"
 #include "static_checks/driver/plan.h"

@@ -5,8 +5,8 @@
 
 #include "base/counted.h"
 #include "base/printable.h"
-#include "reports/model/failure.h"
 #include "reports/model/names.h"
+#include "reports/verdict/failure.h"
 
 namespace capgate::lint {
 namespace {

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "detector/seal/sealed_file.h"
-#include "reports/model/json.h"
+#include "reports/json/json.h"
 #include "static_checks/worker/job.h"
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/reports/sample.h"

@@ -1,5 +1,5 @@
 // One read-back is one cause, and what a fault costs is told a step.
-#include "reports/model/causes.h"
+#include "reports/verdict/causes.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

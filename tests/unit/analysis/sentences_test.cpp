@@ -1,6 +1,6 @@
 // What a finding says is true of each of its occurrences, and of the line that it names.
 #include "detector/analysis/analyze.h"
-#include "reports/model/causes.h"
+#include "reports/verdict/causes.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

@@ -1,7 +1,7 @@
 // Marked eager steps and the steps between replays; what a healthy program does outside every window.
 #include <algorithm>
 
-#include "reports/model/claims.h"
+#include "reports/verdict/claims.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

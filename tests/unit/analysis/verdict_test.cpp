@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/files/read_text.h"
 #include "detector/analysis/analyze.h"
 #include "detector/seal/sealed_file.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "reports/files/report_file.h"
+#include "reports/verdict/verdict.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -254,7 +255,7 @@ TEST_F(Judged, TheSameReportFromTheFileByteForByte) {
   const auto b = (std::filesystem::path(testing::TempDir()) / "b.json").string();
   ASSERT_TRUE(reports::write_report(analysis::analyze(sealed), a).ok());
   ASSERT_TRUE(reports::write_report(analysis::analyze(*back), b).ok());
-  const auto first = reports::read_text(a), second = reports::read_text(b);
+  const auto first = read_text(a), second = read_text(b);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(*first, *second);
   EXPECT_GT(first->size(), 1000u);

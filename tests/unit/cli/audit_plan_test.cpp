@@ -4,7 +4,7 @@
 
 #include "cli/audit/options.h"
 #include "cli/audit/why_no_trace.h"
-#include "reports/model/report_file.h"
+#include "reports/files/report_file.h"
 #include "tests/unit/cli/temporary_folder.h"
 
 namespace capgate::cli {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "reports/model/fingerprint.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

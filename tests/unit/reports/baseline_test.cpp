@@ -1,11 +1,12 @@
-#include "reports/model/baseline.h"
+#include "reports/baseline/compare.h"
 
 #include <gtest/gtest.h>
 
 #include "base/exit_code.h"
 #include "golden.h"
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 #include "reports/terminal/gate_lines.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

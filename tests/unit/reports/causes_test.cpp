@@ -1,11 +1,12 @@
-#include "reports/model/causes.h"
+#include "reports/verdict/causes.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/model/json.h"
-#include "reports/model/merge.h"
+#include "reports/json/json.h"
+#include "reports/merge/merge.h"
 #include "reports/model/names.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict/finish.h"
+#include "reports/verdict/verdict.h"
 #include "sample.h"
 
 namespace capgate::reports {

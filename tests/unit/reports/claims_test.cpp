@@ -1,12 +1,13 @@
 // What a pass says it proved, and what it says it did not.
-#include "reports/model/claims.h"
+#include "reports/verdict/claims.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "reports/model/merge.h"
-#include "reports/model/watched.h"
+#include "reports/merge/merge.h"
+#include "reports/verdict/finish.h"
+#include "reports/verdict/watched.h"
 #include "sample.h"
 
 namespace capgate::reports {

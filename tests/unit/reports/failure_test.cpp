@@ -1,10 +1,11 @@
 // Which kind of failure a report tells of: by what became of the capture, and else by what the rule says of
 // one.
-#include "reports/model/failure.h"
+#include "reports/verdict/failure.h"
 
 #include <gtest/gtest.h>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "reports/catalogue/situations.h"
-#include "reports/model/fingerprint.h"
-#include "reports/model/verdict.h"
+#include "reports/identity/function_key.h"
+#include "reports/verdict/finish.h"
+#include "reports/verdict/verdict.h"
 #include "sample.h"
 
 namespace capgate::reports {

@@ -6,8 +6,8 @@
 #include <regex>
 #include <sstream>
 
-#include "reports/model/baseline.h"
-#include "reports/model/report_file.h"
+#include "reports/baseline/compare.h"
+#include "reports/files/report_file.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
 #include "sample.h"

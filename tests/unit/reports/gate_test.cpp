@@ -6,10 +6,13 @@
 
 #include <filesystem>
 
+#include "base/files/read_text.h"
+#include "base/files/write_text.h"
+#include "reports/files/report_file.h"
 #include "reports/gate/digests.h"
-#include "reports/model/json.h"
-#include "reports/model/merge.h"
-#include "reports/model/report_file.h"
+#include "reports/json/json.h"
+#include "reports/merge/merge.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::gate {
@@ -81,27 +84,27 @@ TEST_F(Gate, RefusesWhatItCannotRead) {
   expect_refusal(check("", engine()), Refusal::missing, "there is no report");
   expect_refusal(check("/tmp", engine()), Refusal::unreadable, "/tmp: is a directory");
   const std::string text = to_json(good());
-  ASSERT_TRUE(reports::write_text(text.substr(0, text.size() / 2), path_).ok());
+  ASSERT_TRUE(write_text(text.substr(0, text.size() / 2), path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "truncated");
   // Whoever reads the first of two verdicts sees a fail.
   std::string two = text;
   two.insert(two.find("\"verdict\""), "\"verdict\": \"fail\", ");
-  ASSERT_TRUE(reports::write_text(two, path_).ok());
+  ASSERT_TRUE(write_text(two, path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "the key \"verdict\" appears twice");
   const std::string fifo = ::testing::TempDir() + "/gate_fifo";
   std::filesystem::remove(fifo);
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   expect_refusal(check(fifo, engine()), Refusal::unreadable, "is a named pipe, not a file");
-  ASSERT_TRUE(reports::write_text("", path_).ok());
+  ASSERT_TRUE(write_text("", path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "is empty");
-  ASSERT_TRUE(reports::write_text("no json", path_).ok());
+  ASSERT_TRUE(write_text("no json", path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "not JSON");
-  ASSERT_TRUE(reports::write_text("{\"schema\": \"capgate-report/1\"}", path_).ok());
+  ASSERT_TRUE(write_text("{\"schema\": \"capgate-report/1\"}", path_).ok());
   expect_refusal(check(path_, engine()), Refusal::unreadable, "is missing");
 }
 
 TEST_F(Gate, RefusesAnotherSchema) {
-  ASSERT_TRUE(reports::write_text("{\"schema\": \"capgate-report/2\"}", path_).ok());
+  ASSERT_TRUE(write_text("{\"schema\": \"capgate-report/2\"}", path_).ok());
   expect_refusal(check(path_, engine()), Refusal::other_schema, "capgate-report/2");
 }
 
@@ -263,11 +266,11 @@ TEST(Digests, SayWhatIsWrongWithAFile) {
 }
 
 TEST(Digests, SurviveDamagedElfFiles) {
-  const auto whole = reports::read_text("/proc/self/exe");
+  const auto whole = read_text("/proc/self/exe");
   ASSERT_TRUE(whole.ok());
   const std::string path = ::testing::TempDir() + "/damaged_elf";
   for (const size_t size : {size_t{4}, size_t{64}, size_t{4096}, whole->size() / 2, whole->size() - 100}) {
-    ASSERT_TRUE(reports::write_text(whole->substr(0, size), path).ok());
+    ASSERT_TRUE(write_text(whole->substr(0, size), path).ok());
     (void)code_digest(path);
     (void)build_id(path);
     (void)source_digest(path);

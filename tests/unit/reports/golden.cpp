@@ -4,7 +4,8 @@
 
 #include <cstdlib>
 
-#include "reports/model/report_file.h"
+#include "base/files/read_text.h"
+#include "base/files/write_text.h"
 
 namespace capgate::reports::testing {
 

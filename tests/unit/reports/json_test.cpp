@@ -1,4 +1,4 @@
-#include "reports/model/json.h"
+#include "reports/json/json.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,8 +11,9 @@
 #include <regex>
 #include <sstream>
 
+#include "base/files/read_text.h"
 #include "golden.h"
-#include "reports/model/report_file.h"
+#include "reports/files/report_file.h"
 #include "sample.h"
 
 namespace capgate::reports {

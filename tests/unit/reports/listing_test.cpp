@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/terminal/terminal.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

@@ -1,11 +1,12 @@
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 
 #include <gtest/gtest.h>
 
 #include "golden.h"
-#include "reports/model/json.h"
-#include "reports/model/merge_sources.h"
-#include "reports/model/verdict.h"
+#include "reports/identity/source_path.h"
+#include "reports/json/json.h"
+#include "reports/verdict/finish.h"
+#include "reports/verdict/verdict.h"
 #include "sample.h"
 
 namespace capgate::reports {

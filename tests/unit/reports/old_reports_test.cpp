@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "base/exit_code.h"
-#include "reports/model/json.h"
-#include "reports/model/merge.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "base/files/read_text.h"
+#include "reports/files/report_file.h"
+#include "reports/json/json.h"
+#include "reports/merge/merge.h"
 #include "reports/terminal/gate_lines.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_code.h"
-#include "reports/model/json.h"
+#include "reports/json/json.h"
 #include "reports/terminal/gate_lines.h"
 #include "sample.h"
 

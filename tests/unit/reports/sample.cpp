@@ -1,4 +1,5 @@
 #include "sample.h"
+#include "reports/verdict/finish.h"
 
 namespace capgate::reports::testing {
 namespace {

@@ -10,10 +10,11 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "base/files/read_text.h"
 #include "golden.h"
 #include "reports/catalogue/catalogue_json.h"
-#include "reports/model/json.h"
-#include "reports/model/report_file.h"
+#include "reports/json/json.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "reports/model/report_file.h"
+#include "base/files/write_text.h"
 
 namespace capgate::reports {
 namespace {

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/json.h"
-#include "reports/model/merge.h"
-#include "reports/model/report_file.h"
-#include "reports/model/verdict.h"
+#include "reports/files/report_file.h"
+#include "reports/json/json.h"
+#include "reports/merge/merge.h"
+#include "reports/model/cuda_answer.h"
 #include "reports/terminal/terminal.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

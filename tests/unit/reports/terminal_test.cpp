@@ -5,8 +5,9 @@
 #include <sstream>
 
 #include "golden.h"
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 #include "reports/terminal/text.h"
+#include "reports/verdict/finish.h"
 #include "sample.h"
 
 namespace capgate::reports {

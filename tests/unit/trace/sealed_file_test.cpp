@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files/read_text.h"
 #include "detector/seal/sealed_file.h"
-#include "reports/model/report_file.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace capgate::test {
@@ -30,7 +30,7 @@ class SealedFile : public testing::Test {
     sealed.program = {{"commit", "8111a02d"}, {"torch", "2.11.0"}};
     sealed.package_modules = {"decode.so", "stream.so"};
     EXPECT_TRUE(seal::write_sealed(sealed, path).ok());
-    bytes = *reports::read_text(path);
+    bytes = *read_text(path);
   }
   std::string error_of(const std::string& text) const {
     const auto got = seal::parse_sealed(std::as_bytes(std::span(text)), "t.cgtrace");
@@ -83,7 +83,7 @@ TEST_F(SealedFile, AFrameAtANegativeLine) {
   ASSERT_FALSE(sealed.frames.empty());
   sealed.frames.back().line = -64;
   ASSERT_TRUE(seal::write_sealed(sealed, path).ok());
-  EXPECT_NE(error_of(*reports::read_text(path)).find("a frame is at line -64"), std::string::npos);
+  EXPECT_NE(error_of(*read_text(path)).find("a frame is at line -64"), std::string::npos);
 }
 
 TEST_F(SealedFile, AnotherVersionSaysWhatToDo) {

@@ -57,7 +57,7 @@ export function isOpen(violation: Violation): boolean {
 
 const gravity = { error: 2, warning: 1, note: 0 };
 
-// As reports/model/causes.cpp counts: a cause that is allowed or less grave hides nothing, nor does one that is itself a symptom.
+// As reports/verdict/causes.cpp counts: a cause that is allowed or less grave hides nothing, nor does one that is itself a symptom.
 function hides(cause: Violation, symptom: Violation): boolean {
   return cause.symptom_of === undefined && cause.suppressed === null && symptom.suppressed === null && gravity[cause.severity] >= gravity[symptom.severity];
 }

@@ -1,4 +1,4 @@
-#include "reports/model/merge_sizes.h"
+#include "reports/merge/merge_sizes.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "reports/model/json_cursor.h"
+#include "reports/json/cursor.h"
 
 namespace capgate::reports {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "reports/digest/sha256.h"
+#include "reports/identity/function_key.h"
 
 namespace capgate::reports {
 

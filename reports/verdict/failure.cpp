@@ -1,11 +1,11 @@
-#include "reports/model/failure.h"
+#include "reports/verdict/failure.h"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/verdict.h"
+#include "reports/model/cuda_answer.h"
 
 namespace capgate::reports {
 namespace {

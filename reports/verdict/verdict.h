@@ -47,12 +47,6 @@ const Reason& no_region();
 // asks for them anew: a lost line must not turn it into a pass.
 void add_missing_reasons(Report& report);
 
-// CUDA answered the call with an error.
-bool was_refused(const Violation& violation);
-
-// A capture died of it.
-bool killed_a_capture(const Violation& violation);
-
 // Warnings count only under --fail-on warning. `audited`: 3 when the program's own error is the only reason.
 ExitCode exit_code(const Report& report, Severity fail_on = Severity::error, bool audited = false);
 

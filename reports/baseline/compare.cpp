@@ -1,11 +1,11 @@
-#include "reports/model/baseline.h"
+#include "reports/baseline/compare.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
 
-#include "reports/model/causes.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports {
 

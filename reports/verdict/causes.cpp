@@ -1,4 +1,4 @@
-#include "reports/model/causes.h"
+#include "reports/verdict/causes.h"
 
 #include <algorithm>
 #include <optional>

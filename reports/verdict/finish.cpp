@@ -1,3 +1,5 @@
+#include "reports/verdict/finish.h"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -5,12 +7,12 @@
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situations.h"
-#include "reports/model/causes.h"
-#include "reports/model/claims.h"
-#include "reports/model/failure.h"
-#include "reports/model/fingerprint.h"
-#include "reports/model/report.h"
-#include "reports/model/verdict.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/model/cuda_answer.h"
+#include "reports/verdict/causes.h"
+#include "reports/verdict/claims.h"
+#include "reports/verdict/failure.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

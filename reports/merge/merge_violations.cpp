@@ -1,12 +1,13 @@
-#include "reports/model/merge_violations.h"
+#include "reports/merge/merge_violations.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 
 #include "reports/catalogue/situations.h"
-#include "reports/model/fingerprint.h"
-#include "reports/model/merge_sizes.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
+#include "reports/merge/merge_sizes.h"
 
 namespace capgate::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 
 namespace capgate::reports {
 
@@ -16,12 +16,5 @@ Result<void> check_sources(const std::vector<MergeInput>& inputs);
 
 // Unites the lists of sources, and makes that of the sources that no lint read anew.
 void merge_sources(Coverage& into, const Coverage& from);
-
-// Whether two paths, as reports write them, may be one file: equal, or, where one tree was not found and its
-// paths are absolute or begin further in, one the end of the other.
-bool same_source(const std::string& a, const std::string& b);
-
-// Lint reads C, C++ and CUDA.
-bool is_python_source(const std::string& path);
 
 }  // namespace capgate::reports

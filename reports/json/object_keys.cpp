@@ -1,4 +1,4 @@
-#include "reports/model/json_keys.h"
+#include "reports/json/object_keys.h"
 
 #include <algorithm>
 

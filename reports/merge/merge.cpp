@@ -1,4 +1,4 @@
-#include "reports/model/merge.h"
+#include "reports/merge/merge.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,13 @@
 #include <set>
 #include <string_view>
 
-#include "reports/model/causes.h"
-#include "reports/model/merge_sources.h"
-#include "reports/model/merge_violations.h"
+#include "reports/merge/merge_sources.h"
+#include "reports/merge/merge_violations.h"
 #include "reports/model/names.h"
-#include "reports/model/verdict.h"
 #include "reports/suppressions/suppressions.h"
+#include "reports/verdict/causes.h"
+#include "reports/verdict/finish.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

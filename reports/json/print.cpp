@@ -1,4 +1,4 @@
-#include "reports/model/json_print.h"
+#include "reports/json/print.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,9 +3,9 @@
 #include <ios>
 #include <istream>
 
-#include "reports/model/json.h"
-#include "reports/model/json_cursor.h"
-#include "reports/model/json_keys.h"
+#include "reports/json/cursor.h"
+#include "reports/json/json.h"
+#include "reports/json/object_keys.h"
 #include "reports/model/names.h"
 
 namespace capgate::reports {

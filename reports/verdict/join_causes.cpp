@@ -5,8 +5,9 @@
 #include <tuple>
 
 #include "reports/catalogue/situations.h"
-#include "reports/model/causes.h"
-#include "reports/model/fingerprint.h"
+#include "reports/identity/fingerprint.h"
+#include "reports/identity/function_key.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports {
 namespace {

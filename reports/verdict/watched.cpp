@@ -1,4 +1,4 @@
-#include "reports/model/watched.h"
+#include "reports/verdict/watched.h"
 
 #include <fmt/format.h>
 

@@ -8,10 +8,6 @@
 
 namespace capgate::reports {
 
-// A function's name without return type, parameters, template arguments, clone suffixes and lambda numbers,
-// so that the names of a demangler, of a compiler's front end and of Python's frames compare.
-std::string function_key(std::string_view function);
-
 // A path without the part that differs between machines: what stands before site-packages/ or dist-packages/,
 // or "./".
 std::string path_key(std::string_view file);

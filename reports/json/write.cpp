@@ -1,8 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "reports/model/json.h"
-#include "reports/model/json_print.h"
+#include "reports/json/json.h"
+#include "reports/json/print.h"
 #include "reports/model/names.h"
 
 namespace capgate::reports {

@@ -1,4 +1,4 @@
-#include "reports/model/verdict.h"
+#include "reports/verdict/verdict.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,9 @@
 #include <set>
 
 #include "base/counted.h"
-#include "reports/model/causes.h"
+#include "reports/model/cuda_answer.h"
 #include "reports/model/names.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports {
 namespace {
@@ -171,20 +172,6 @@ bool launched_unseen_graphs(const Report& report) {
 bool is_eager_alone(const Report& report) {
   // Whatever kind the report calls itself: only a graph, or a lint, is another evidence.
   return !has_graph(report) && report.coverage.kind != "source";
-}
-
-bool was_refused(const Violation& violation) {
-  return violation.result && !violation.result->empty() && *violation.result != "cudaSuccess" &&
-         *violation.result != "CUDA_SUCCESS" && *violation.result != "0";
-}
-
-bool killed_a_capture(const Violation& violation) {
-  if (const auto said = violation.details.find("consequence"); said != violation.details.end())
-    return said->second.starts_with("killed ");
-  // What CUDA refuses for another reason (an event of another device), the capture survives.
-  return violation.phase == Phase::capture && was_refused(violation) &&
-         (violation.result->find("Capture") != std::string::npos ||
-          violation.result->find("CAPTURE") != std::string::npos);
 }
 
 std::optional<Reason> missing_proof(const Report& report) {

@@ -1,4 +1,4 @@
-#include "reports/model/merge_sources.h"
+#include "reports/merge/merge_sources.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "reports/identity/source_path.h"
 #include "reports/settings/frames.h"
 
 namespace capgate::reports {
@@ -62,20 +63,6 @@ void unite(std::optional<std::vector<std::string>>& into,
   into.emplace(all.begin(), all.end());
 }
 
-}  // namespace
-
-bool same_source(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  const std::string& longer = a.size() > b.size() ? a : b;
-  const std::string& shorter = a.size() > b.size() ? b : a;
-  // A bare name says too little: every project has a main.cpp.
-  const bool told_apart = longer.starts_with('/') || shorter.find('/') != std::string::npos;
-  return told_apart && !shorter.empty() && longer.size() > shorter.size() && longer.ends_with(shorter) &&
-         longer[longer.size() - shorter.size() - 1] == '/';
-}
-
-namespace {
-
 // Two programs of one house share headers; a file that is compiled by itself tells them apart.
 bool is_header(const std::string& path) {
   static constexpr std::array<std::string_view, 10> kEndings{".h",   ".hh",  ".hpp", ".hxx", ".cuh",
@@ -85,10 +72,6 @@ bool is_header(const std::string& path) {
 }
 
 }  // namespace
-
-bool is_python_source(const std::string& path) {
-  return path.ends_with(".py") || path.ends_with(".pyx") || path.starts_with('<');
-}
 
 Result<void> check_sources(const std::vector<MergeInput>& inputs) {
   Sources named, read;

@@ -33,14 +33,4 @@ Result<void> spares(const std::string& out, const std::vector<std::string>& inpu
 // Both, and that there is a folder for it: what a command that takes long asks of its --out before it begins.
 Result<void> check_output(const std::string& out, const std::vector<std::string>& inputs);
 
-// True for what cannot be replaced by renaming another file over it and is written where it lies:
-// /dev/stdout, a pipe.
-bool written_in_place(const std::string& path);
-
-// The same for any text. More than 1 GiB is not read.
-Result<std::string> read_text(const std::string& path);
-// A file of settings, suppressions or tables: "-" is a file's name; more than 16 MiB is not read.
-Result<std::string> read_settings_text(const std::string& path);
-Result<void> write_text(const std::string& text, const std::string& path);
-
 }  // namespace capgate::reports

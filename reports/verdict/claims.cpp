@@ -1,4 +1,4 @@
-#include "reports/model/claims.h"
+#include "reports/verdict/claims.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,9 @@
 
 #include "base/counted.h"
 #include "reports/catalogue/catalogue.h"
-#include "reports/model/merge_sources.h"
-#include "reports/model/verdict.h"
+#include "reports/identity/source_path.h"
+#include "reports/model/cuda_answer.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {

@@ -1,7 +1,7 @@
+#include "reports/identity/function_key.h"
+
 #include <array>
 #include <cctype>
-
-#include "reports/model/fingerprint.h"
 
 namespace capgate::reports {
 namespace {
