@@ -203,7 +203,7 @@ int audit(const AuditOptions& options) {
   if (!options.trace.empty()) {
     std::fprintf(stderr, "Trace: %s/%s\n", printable(folder->path()).c_str(), kSealedFile);
   }
-  return reports::exit_code(*report, *reports::severity_named(options.fail_on), true);
+  return reports::exit_code(*report, *reports::named<reports::Severity>(options.fail_on), true);
 }
 
 // The settings in force as a settings file says them; a run of the program needs none of it.

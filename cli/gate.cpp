@@ -75,7 +75,7 @@ Result<int> run(const GateOptions& options) {
   reports::TerminalOptions view;
   view.color = use_color(fileno(words));
   reports::GateOptions gate;
-  gate.fail_on = reports::severity_named(options.fail_on).value_or(reports::Severity::error);
+  gate.fail_on = reports::named<reports::Severity>(options.fail_on).value_or(reports::Severity::error);
   gate.allow_eager = options.allow_eager;
   gate.report_name = options.report;
   gate.baseline_name = options.baseline;

@@ -41,7 +41,7 @@ Result<void> run(const ShowOptions& options) {
   view.frames = settings->frames;
   view.report_name = options.report;
   view.baseline_name = options.baseline;
-  view.selection = {options.rules, options.files, reports::severity_named(options.severity)};
+  view.selection = {options.rules, options.files, reports::named<reports::Severity>(options.severity)};
   reports::render_terminal(*report, view,
                            [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   return {};
@@ -69,7 +69,7 @@ void add_selection(CLI::App& command, ShowOptions& options) {
       ->type_name("SEVERITY")
       ->check(
           [](const std::string& word) {
-            return word.empty() || reports::severity_named(word)
+            return word.empty() || reports::named<reports::Severity>(word)
                        ? ""
                        : "is error, warning or note, not '" + word + "'";
           },

@@ -21,7 +21,7 @@ set(CAPGATE_GATE_LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR}/capgate)
 set(CAPGATE_GATE_INCLUDE_DIR ${CMAKE_INSTALL_DATADIR}/capgate/gate)
 if(TARGET capgate_gate)
   # What was not built is left out, and the package then says that it has no gate.
-  install(TARGETS capgate_gate capgate_reports capgate_digest capgate_files capgate_fmt ARCHIVE DESTINATION ${CAPGATE_GATE_LIBRARY_DIR} OPTIONAL)
+  install(TARGETS capgate_gate capgate_reports capgate_digest capgate_files capgate_json capgate_fmt ARCHIVE DESTINATION ${CAPGATE_GATE_LIBRARY_DIR} OPTIONAL)
   # --strip leaves archives alone by itself, and theirs is most of what is installed.
   install(CODE "
     if(CMAKE_INSTALL_DO_STRIP)

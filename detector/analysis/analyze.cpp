@@ -103,7 +103,7 @@ void mark_retries(Timeline& timeline, Places& places) {
 reports::Report analyze(const seal::SealedTrace& trace) {
   reports::Report report;
   report.tool.version = trace.tool_version;
-  report.tool.component = "detector";
+  report.tool.component = reports::Component::detector;
   report.run = trace.run;
 
   std::vector<reports::Reason> input_reasons;

@@ -153,10 +153,11 @@ void skipped(const std::vector<Timeline>& timelines, Report& report) {
 
 void regions(const std::vector<Timeline>& timelines, const std::vector<std::string>& patterns,
              Report& report) {
-  std::map<std::pair<std::string, std::string>, uint64_t> seen;
+  std::map<std::pair<std::string, reports::RegionSource>, uint64_t> seen;
   for (const auto& timeline : timelines)
     for (const auto& region : timeline.regions)
-      ++seen[{region.name, region.capgate_h ? "capgate.h" : "nvtx"}];
+      ++seen[{region.name,
+              region.capgate_h ? reports::RegionSource::capgate_h : reports::RegionSource::nvtx}];
   for (const auto& [key, count] : seen) report.coverage.regions.push_back({key.first, key.second, count});
   for (const auto& pattern : patterns) {
     const size_t at = pattern.find('@');
@@ -197,8 +198,8 @@ void environment(const seal::SealedTrace& trace, Report& report) {
     first(env.driver, "driver.release");
     first(env.driver, "driver");
     first(env.cuda_runtime, "runtime");
-    first(env.cupti_path, "cupti.path");
-    first(env.cupti_version, "cupti.version");
+    first(env.cupti.path, "cupti.path");
+    first(env.cupti.version, "cupti.version");
     first(env.host, "host");
     if (!env.python && !t.fact("python").empty()) env.python = std::string(t.fact("python"));
     if (!env.torch && !t.fact("torch").empty()) env.torch = std::string(t.fact("torch"));
@@ -251,7 +252,7 @@ void python_subject(const seal::SealedTrace& trace, reports::Subject& subject) {
     const auto name = std::filesystem::path(script).filename().string();
     const auto main =
         std::find_if(trace.frames.begin(), trace.frames.end(), [&](const reports::Frame& frame) {
-          return frame.language == "python" && frame.function == "<module>" &&
+          return frame.language == reports::FrameLanguage::python && frame.function == "<module>" &&
                  std::filesystem::path(frame.file).filename().string() == name;
         });
     subject.program = main == trace.frames.end() ? name : main->file;
@@ -312,9 +313,9 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
                                  [](const auto& region) { return region.occurrences >= 2; });
   if (report.coverage.captures_completed > 0 || judged_built_graphs(timelines))
-    report.coverage.kind = "capture";
+    report.coverage.kind = reports::CoverageKind::capture;
   else if (twice)
-    report.coverage.kind = "eager";
+    report.coverage.kind = reports::CoverageKind::eager;
 }
 
 }  // namespace capgate::analysis

@@ -60,7 +60,9 @@ class OwningFrame {
  public:
   OwningFrame(Judge& judge, size_t call) : judge_(judge), call_(call), at_(judge.place(call)) {
     owner_ = owner_of(at_);
-    if (owner_ && (at_.frames[*owner_].language == "python" || at_.frames[*owner_].inlined)) owner_.reset();
+    if (owner_ &&
+        (at_.frames[*owner_].language == reports::FrameLanguage::python || at_.frames[*owner_].inlined))
+      owner_.reset();
   }
   // False: it does not. A launch without a stack shows nothing.
   bool runs_at(size_t launch) {

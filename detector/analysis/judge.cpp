@@ -87,7 +87,7 @@ bool Judge::is_framework_allocator(size_t i) {
   if (torch && is_memory(family)) return true;
   constexpr size_t kNear = 12;
   for (size_t f = 0; f < at.frames.size() && f < kNear; ++f) {
-    if (at.frames[f].language == "python") return false;
+    if (at.frames[f].language == reports::FrameLanguage::python) return false;
     const std::string_view name = at.frames[f].function;
     if (name.find("CachingAllocator") != std::string_view::npos ||
         name.find("CachingHostAllocator") != std::string_view::npos ||
@@ -142,13 +142,13 @@ void Judge::describe(reports::Violation& v, const Finding& finding, const Place&
   v.severity = finding.severity;
   v.phase = finding.phase;
   v.message = finding.message;
-  v.evidence = {"runtime"};
+  v.evidence = {reports::Evidence::runtime};
   v.location = at.location;
   v.source = quoted_source(trace_, at.location);
   v.stacks.clear();
   if (!at.frames.empty()) v.stacks.push_back({finding.role, at.frames});
   if (finding.origin && !place(*finding.origin).frames.empty())
-    v.stacks.push_back({"origin", place(*finding.origin).frames});
+    v.stacks.push_back({reports::StackRole::origin, place(*finding.origin).frames});
   for (const auto& [role, other] : finding.stacks_elsewhere)
     if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
   for (const auto& [role, other] : finding.more_stacks)

@@ -43,9 +43,9 @@ struct Finding {
   bool blocks = false;         // its time is the host's
   bool whole_process = false;  // one finding a process, at its first place (first-use notes)
   std::string only_once;       // one finding for each value within the process, whatever the place
-  std::string role = "call";   // of the stack of the place where it is reported
-  std::vector<std::pair<std::string, size_t>> more_stacks;          // role, call
-  std::vector<std::pair<std::string, Elsewhere>> stacks_elsewhere;  // role, of no call
+  reports::StackRole role = reports::StackRole::call;  // of the stack of the place where it is reported
+  std::vector<std::pair<reports::StackRole, size_t>> more_stacks;          // role, call
+  std::vector<std::pair<reports::StackRole, Elsewhere>> stacks_elsewhere;  // role, of no call
   std::map<std::string, std::string> details;
 };
 

@@ -10,7 +10,8 @@ namespace {
 // C++ of an installed package, named by the folder of whoever built the package. A file of the repository is
 // named without its root: it stays the user's when the user has installed it.
 bool built_elsewhere(const reports::Frame& frame, const std::set<std::string>& package_modules) {
-  return frame.language != "python" && frame.file.starts_with('/') && package_modules.contains(frame.module);
+  return frame.language != reports::FrameLanguage::python && frame.file.starts_with('/') &&
+         package_modules.contains(frame.module);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::vector<reports::Frame> parse_python_stack(std::string_view text) {
     if (file == std::string_view::npos || number == std::string_view::npos || number < file + kFile.size())
       continue;
     reports::Frame frame;
-    frame.language = "python";
+    frame.language = reports::FrameLanguage::python;
     frame.file = line.substr(file + kFile.size(), number - file - kFile.size());
     const std::string_view rest = line.substr(number + kLine.size());
     const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), frame.line);

@@ -12,6 +12,7 @@
 #include "detector/seal/source_tree.h"
 #include "detector/seal/symbols/symboliser.h"
 #include "detector/trace/reader.h"
+#include "reports/model/names.h"
 #include "reports/settings/frames.h"
 #include "reports/settings/settings.h"
 
@@ -40,8 +41,9 @@ class FrameTable {
     const bool installed = reports::in_package(frame.module);
     frame.module = fs::path(frame.module).filename().string();
     if (installed) trace_.package_modules.insert(frame.module);
-    const auto key = frame.language + '\0' + frame.file + '\0' + std::to_string(frame.line) + '\0' +
-                     frame.function + '\0' + frame.module + '\0' + (frame.inlined ? '1' : '0');
+    const auto key = std::string(name(frame.language)) + '\0' + frame.file + '\0' +
+                     std::to_string(frame.line) + '\0' + frame.function + '\0' + frame.module + '\0' +
+                     (frame.inlined ? '1' : '0');
     const auto [at, fresh] = index_.try_emplace(key, static_cast<uint32_t>(trace_.frames.size()));
     if (fresh) {
       if (reports::is_user_frame(frame, settings_)) sources_.want(here, frame.line);

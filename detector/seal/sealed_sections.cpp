@@ -3,12 +3,16 @@
 #include "detector/seal/codec.h"
 #include "detector/seal/sealed_file.h"
 #include "detector/trace/reader.h"
+#include "reports/model/names.h"
 
 // Found by the codec through the arguments' namespaces.
 namespace capgate::reports {
 template <class Codec>
 void describe(Codec& codec, Frame& f) {
-  codec(f.language, f.file, f.line, f.function, f.module, f.inlined);
+  std::string language(name(f.language));  // a word in the file
+  codec(language);
+  if (const auto read = named<FrameLanguage>(language); read && *read != f.language) f.language = *read;
+  codec(f.file, f.line, f.function, f.module, f.inlined);
 }
 template <class Codec>
 void describe(Codec& codec, Reason& r) {

@@ -9,8 +9,6 @@
 
 namespace dsv4 {
 
-inline constexpr int kMaxJsonDepth = 64;
-
 // `origin` names the text in errors (a file name).
 capgate::Result<std::unique_ptr<nlohmann::json>> parse_json(std::string_view text, std::string_view origin);
 

@@ -23,7 +23,7 @@ BaselineComparison compare_with_baseline(Report& report, const Report& baseline)
     present.insert(violation.id);
     const auto before = known.find(violation.id);
     const bool is_known = before != known.end() && before->second <= violation.severity;
-    violation.baseline = is_known ? "known" : "new";
+    violation.baseline = is_known ? BaselineState::known : BaselineState::new_since;
   }
   // A symptom counts with its cause, unless one of them is new and the other is not.
   const Causes causes(report);
@@ -32,7 +32,7 @@ BaselineComparison compare_with_baseline(Report& report, const Report& baseline)
     if (const Violation* cause = causes.cause_of(violation); cause && cause->baseline == violation.baseline)
       continue;
     const bool error = violation.severity == Severity::error;
-    if (violation.baseline == "known")
+    if (violation.baseline == BaselineState::known)
       ++(error ? comparison.known_errors : comparison.known_warnings);
     else
       ++(error ? comparison.new_errors : comparison.new_warnings);

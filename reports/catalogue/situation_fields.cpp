@@ -22,15 +22,12 @@ std::string_view detail(const Violation& violation, const std::string& key) {
 }
 
 bool is_static(const Violation& violation) {
-  return std::find(violation.evidence.begin(), violation.evidence.end(), "runtime") ==
-             violation.evidence.end() &&
-         std::find(violation.evidence.begin(), violation.evidence.end(), "static") !=
-             violation.evidence.end();
+  return violation.seen_by(Evidence::sources) && !violation.seen_by(Evidence::runtime);
 }
 
 const Stack* call_stack(const Violation& violation) {
   for (const Stack& stack : violation.stacks)
-    if (stack.role == "call") return &stack;
+    if (stack.role == StackRole::call) return &stack;
   return nullptr;
 }
 
@@ -106,7 +103,7 @@ Language language_of(const Violation& violation) {
   for (const Stack& stack : violation.stacks)
     for (const Frame& frame : stack.frames)
       if (frame.file == violation.location.file && frame.line == violation.location.line)
-        return frame.language == "python" ? Language::python : Language::cpp;
+        return frame.language == FrameLanguage::python ? Language::python : Language::cpp;
   return Language::cpp;
 }
 

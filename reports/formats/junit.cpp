@@ -90,7 +90,7 @@ size_t count(const std::string& text, std::string_view part) {
 std::string to_junit(const Report& report) {
   const auto faults = formats::open_faults(report);
   const bool linted = report.coverage.files_parsed.has_value();
-  const bool ran = !linted || report.coverage.kind != "source";
+  const bool ran = !linted || report.coverage.kind != CoverageKind::source;
   std::string cases = verdict_case(report);
   std::vector<std::string_view> known;
   for (const Rule& rule : rules()) {

@@ -74,7 +74,7 @@ std::string table(const std::vector<formats::OpenFault>& faults) {
   for (size_t i = 0; i < faults.size() && i < kListed; ++i) {
     const Violation& fault = *faults[i].fault;
     out += fmt::format("| {}{} | {} | {} | {} |\n", name(fault.severity),
-                       fault.baseline == "new" ? ", new" : "", code(fault.rule, true),
+                       fault.baseline == BaselineState::new_since ? ", new" : "", code(fault.rule, true),
                        code(formats::place_of(fault.location), true), plain(formats::message_of(faults[i])));
   }
   if (faults.size() > kListed) out += fmt::format("\n{} more in the report\n", faults.size() - kListed);

@@ -79,7 +79,7 @@ Json suppression(const Violation& violation) {
 
 Json properties(const Violation& violation) {
   Json evidence = Json::array();
-  for (const auto& kind : violation.evidence) evidence.push_back(printable(kind));
+  for (const Evidence kind : violation.evidence) evidence.push_back(name(kind));
   Json out = {{"phase", name(violation.phase)}, {"evidence", std::move(evidence)}};
   if (violation.api) out["api"] = printable(*violation.api);
   if (violation.result) out["result"] = printable(*violation.result);
@@ -108,7 +108,8 @@ Json result(const OpenFault& ranked, int ordinal, bool with_ways, RuleList& rule
   if (with_ways && !violation.flow.empty()) out["codeFlows"] = sarif_flow(violation);
   if (auto related = sarif_related(violation); !related.empty()) out["relatedLocations"] = std::move(related);
   if (violation.suppressed) out["suppressions"] = suppression(violation);
-  if (violation.baseline) out["baselineState"] = *violation.baseline == "new" ? "new" : "unchanged";
+  if (violation.baseline)
+    out["baselineState"] = *violation.baseline == BaselineState::new_since ? "new" : "unchanged";
   out["properties"] = properties(violation);
   return out;
 }

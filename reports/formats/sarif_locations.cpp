@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "reports/formats/parts.h"
+#include "reports/model/names.h"
 #include "reports/settings/frames.h"
 
 namespace capgate::reports::formats {
@@ -53,10 +54,10 @@ Json location(const std::string& file, int line, std::optional<int> column, cons
   return out;
 }
 
-std::string title(const std::string& role) {
-  if (role == "call") return "call stack";
-  if (role == "origin") return "where the capture began";
-  return printable(role) + " here";
+std::string title(StackRole role) {
+  if (role == StackRole::call) return "call stack";
+  if (role == StackRole::origin) return "where the capture began";
+  return std::string(name(role)) + " here";
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ Json sarif_flow(const Violation& violation) {
 Json sarif_related(const Violation& violation) {
   Json related = Json::array();
   for (const auto& stack : violation.stacks) {
-    if (stack.role == "call") continue;
+    if (stack.role == StackRole::call) continue;
     const auto picked = pick_location(stack.frames);
     if (!picked || picked->location.file.empty()) continue;
     Json at = sarif_location(picked->location);

@@ -138,9 +138,10 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
         Refusal::only_eager,
         fmt::format("{} saw a marked step run eagerly, and no graph was captured", asking.path));
   if (asking.demands.static_evidence) {
-    const bool linted = report.tool.component == "static_checks" ||
-                        std::any_of(report.inputs.begin(), report.inputs.end(),
-                                    [](const auto& input) { return input.component == "static_checks"; });
+    const bool linted = report.tool.component == reports::Component::static_checks ||
+                        std::any_of(report.inputs.begin(), report.inputs.end(), [](const auto& input) {
+                          return input.component == reports::Component::static_checks;
+                        });
     if (!linted || report.coverage.files_parsed.value_or(0) == 0 ||
         report.coverage.files_failed.value_or(0) > 0)
       return Answer{

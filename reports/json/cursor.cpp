@@ -49,14 +49,6 @@ bool Cursor::expect_object() const {
   return false;
 }
 
-void Cursor::each(const std::function<void(const Cursor&)>& visit) const {
-  if (!value_.is_array()) {
-    fail("a list");
-    return;
-  }
-  for (size_t i = 0; i < value_.size() && !failed(); ++i) visit(Cursor(value_[i], *this, i));
-}
-
 void Cursor::read(std::string& out) const {
   if (value_.is_string())
     out = value_.get_ref<const std::string&>();
@@ -78,13 +70,11 @@ void Cursor::read(double& out) const {
     fail("a number");
 }
 
-void Cursor::read(std::pair<uint64_t, uint64_t>& out) const {
-  if (!value_.is_array() || value_.size() != 2) {
-    fail("a pair of node ids");
-    return;
-  }
-  Cursor(value_[0], *this, size_t{0}).read(out.first);
-  Cursor(value_[1], *this, size_t{1}).read(out.second);
+void Cursor::read(uint64_t& out) const {
+  if (value_.is_number_unsigned())
+    out = value_.get<uint64_t>();
+  else
+    fail("a whole number, not negative");
 }
 
 }  // namespace capgate::reports

@@ -19,13 +19,21 @@ namespace capgate::reports {
 namespace {
 
 bool is_runtime(const Report& report) {
-  return report.coverage.kind == "capture" || report.coverage.kind == "eager";
+  return report.coverage.kind == CoverageKind::capture || report.coverage.kind == CoverageKind::eager;
 }
 
 int component_order(const Report& report) {
-  if (report.tool.component == "detector") return 0;
-  if (report.tool.component == "engine") return 1;
-  return report.tool.component == "merge" ? 2 : 3;
+  switch (report.tool.component) {
+    case Component::detector:
+      return 0;
+    case Component::engine:
+      return 1;
+    case Component::merge:
+      return 2;
+    case Component::static_checks:
+      return 3;
+  }
+  return 4;
 }
 
 std::string base_name(const std::string& path) {
@@ -97,8 +105,8 @@ void merge_environment(Environment& into, const Environment& from) {
   if (into.gpus.empty()) into.gpus = from.gpus;
   take_if_empty(into.driver, from.driver);
   take_if_empty(into.cuda_runtime, from.cuda_runtime);
-  take_if_empty(into.cupti_path, from.cupti_path);
-  take_if_empty(into.cupti_version, from.cupti_version);
+  take_if_empty(into.cupti.path, from.cupti.path);
+  take_if_empty(into.cupti.version, from.cupti.version);
   take_if_empty(into.host, from.host);
   take_if_empty(into.python, from.python);
   take_if_empty(into.torch, from.torch);
@@ -122,12 +130,7 @@ void merge_replay(std::optional<ReplayCoverage>& into, const std::optional<Repla
 }
 
 void merge_coverage(Coverage& into, const Coverage& from) {
-  const auto strength = [](const std::string& kind) {
-    static constexpr std::array<std::string_view, 3> kWeakestFirst{"source", "eager", "capture"};
-    const auto at = std::find(kWeakestFirst.begin(), kWeakestFirst.end(), kind);
-    return at == kWeakestFirst.end() ? 0 : at - kWeakestFirst.begin() + 1;
-  };
-  if (strength(from.kind) > strength(into.kind)) into.kind = from.kind;
+  into.kind = std::max(into.kind, from.kind);
   if (into.cupti.empty() || (into.cupti == "attached" && !from.cupti.empty())) into.cupti = from.cupti;
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
   into.captures_completed += from.captures_completed;
@@ -168,10 +171,10 @@ void keep_capture_ids_apart(const Report& into, Report& from, size_t number) {
 
 void merge_one(Report& into, MergeInput from, size_t number) {
   Report& report = from.report;
-  if (report.tool.component == "merge")
+  if (report.tool.component == Component::merge)
     into.inputs.insert(into.inputs.end(), report.inputs.begin(), report.inputs.end());
   else
-    into.inputs.push_back({report.tool.component, from.digest, std::string(name(report.verdict))});
+    into.inputs.push_back({report.tool.component, from.digest, report.verdict});
   add_new(into.reasons, report.reasons);
   if (report.verdict == Verdict::inconclusive && report.reasons.empty())
     into.reasons.push_back(
@@ -207,7 +210,7 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
   if (auto of_one_program = check_sources(inputs); !of_one_program) return Error{of_one_program.error()};
 
   Report merged;
-  merged.tool = {"capgate", tool_version, "merge"};
+  merged.tool = {"capgate", tool_version, Component::merge};
   size_t number = 0;
   for (auto& input : inputs) merge_one(merged, std::move(input), ++number);
   for (auto& violation : merged.violations) violation.baseline.reset();
@@ -215,7 +218,7 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
   drop_notes_on_used(merged);
   // Lints of several folders: it takes one of them to contain the region.
   if (std::any_of(merged.coverage.regions.begin(), merged.coverage.regions.end(),
-                  [](const RegionCoverage& region) { return region.source == "lint"; }))
+                  [](const RegionCoverage& region) { return region.source == RegionSource::lint; }))
     std::erase(merged.reasons, no_region());
   finish(merged);
   return merged;

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kLinesApart = 2;
 
-bool has(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 // The debug information of an inlined call may leave out the namespace or the class that the front end names.
 bool same_function(std::string_view a, std::string_view b) {
   const std::string one = function_key(a), other = function_key(b);
@@ -31,7 +27,7 @@ bool same_function(std::string_view a, std::string_view b) {
 // library's own function. Empty if the stack does not tell.
 std::string called_by_the_line(const Violation& violation) {
   for (const Stack& stack : violation.stacks) {
-    if (stack.role != "call") continue;
+    if (stack.role != StackRole::call) continue;
     for (size_t i = 1; i < stack.frames.size(); ++i) {
       const Frame& frame = stack.frames[i];
       if (frame.line != violation.location.line || frame.file != violation.location.file) continue;
@@ -45,9 +41,9 @@ std::string called_by_the_line(const Violation& violation) {
 bool same_callee(const Violation& a, const Violation& b) {
   const std::string one = callee_key(a), other = callee_key(b);
   if (one == other) return true;
-  if (has(a.evidence, "runtime") == has(b.evidence, "runtime")) return false;
-  const Violation& run = has(a.evidence, "runtime") ? a : b;
-  const std::string& in_sources = has(a.evidence, "runtime") ? other : one;
+  if (a.seen_by(Evidence::runtime) == b.seen_by(Evidence::runtime)) return false;
+  const Violation& run = a.seen_by(Evidence::runtime) ? a : b;
+  const std::string& in_sources = a.seen_by(Evidence::runtime) ? other : one;
   return !in_sources.empty() && called_by_the_line(run) == in_sources;
 }
 
@@ -55,8 +51,8 @@ bool same_callee(const Violation& a, const Violation& b) {
 bool same_rule(const Violation& a, const Violation& b) {
   constexpr std::string_view kAnyRefusal = "capture-invalidated";
   if (a.rule == b.rule) return true;
-  const bool refused = (a.rule == kAnyRefusal && !has(b.evidence, "runtime")) ||
-                       (b.rule == kAnyRefusal && !has(a.evidence, "runtime"));
+  const bool refused = (a.rule == kAnyRefusal && !b.seen_by(Evidence::runtime)) ||
+                       (b.rule == kAnyRefusal && !a.seen_by(Evidence::runtime));
   return refused && !callee_key(a).empty();
 }
 
@@ -86,8 +82,8 @@ void take_if_empty(std::vector<T>& into, std::vector<T>& from) {
 // One kind of evidence looked at two runs or ranks: one of them unsuppressed is a fault. Two kinds looked at
 // one place: the reason given for one is given for the place.
 std::optional<Suppressed> suppression(const Violation& a, const Violation& b) {
-  const bool same_kind = std::any_of(a.evidence.begin(), a.evidence.end(),
-                                     [&](const std::string& kind) { return has(b.evidence, kind); });
+  const bool same_kind =
+      std::any_of(a.evidence.begin(), a.evidence.end(), [&](Evidence kind) { return b.seen_by(kind); });
   if (same_kind && !(a.suppressed && b.suppressed)) return std::nullopt;
   return a.suppressed ? a.suppressed : b.suppressed;
 }
@@ -126,7 +122,7 @@ uint64_t number_in(const Violation& violation, const std::string& key, uint64_t 
 
 // Of two runs or ranks: the captures of both. The launches are known where each report has several captures.
 void count_captures(Violation& into, const Violation& from) {
-  if (!into.capture || !from.capture || !has(from.evidence, "runtime")) return;
+  if (!into.capture || !from.capture || !from.seen_by(Evidence::runtime)) return;
   const auto add = [&](const std::string& key, uint64_t own, uint64_t other) {
     into.details[key] = std::to_string(number_in(into, key, own) + number_in(from, key, other));
   };
@@ -148,7 +144,7 @@ bool has_own_fix(const Violation& violation) {
 
 void combine(Violation& into, Violation from) {
   // What happened in a run tells more than what could: its message, place and stack stand.
-  if (!has(into.evidence, "runtime") && has(from.evidence, "runtime")) std::swap(into, from);
+  if (!into.seen_by(Evidence::runtime) && from.seen_by(Evidence::runtime)) std::swap(into, from);
   if (into.rule != from.rule) {  // the finer of the two
     into.rule = from.rule;
     into.hint = from.hint;
@@ -158,13 +154,13 @@ void combine(Violation& into, Violation from) {
   into.suppressed = suppression(into, from);
   into.severity = std::min(into.severity, from.severity);
   count_captures(into, from);
-  if (has(from.evidence, "runtime")) {
+  if (from.seen_by(Evidence::runtime)) {
     join_sizes(into.message, from.message);
     for (auto& [key, value] : into.details)
       if (const auto other = from.details.find(key); other != from.details.end())
         join_sizes(value, other->second);
   }
-  into.count += has(from.evidence, "runtime") ? from.count : 0;
+  into.count += from.seen_by(Evidence::runtime) ? from.count : 0;
   if (from.blocked_us) into.blocked_us = into.blocked_us.value_or(0) + *from.blocked_us;
   combine(into.per_step, from.per_step);
   if (!into.symptom_of) into.symptom_of = from.symptom_of;

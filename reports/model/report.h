@@ -1,11 +1,10 @@
-// The report: what every producer fills in and every view, form and gate reads. Field for field the JSON of
-// reports/schema/; strings are UTF-8. An empty optional that the contract marks with "?" is left out of the
-// JSON, any other is null.
+// The report: what every producer fills in and every view, form and gate reads. How it is written as JSON is
+// in report_fields.h, and published in reports/schema/. Strings are UTF-8.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +13,22 @@ namespace capgate::reports {
 
 inline constexpr const char* kSchema = "capgate-report/1";
 
+// The words for these are in names.h.
 enum class Verdict { pass, fail, inconclusive };
 enum class Severity { error, warning, note };
 enum class Phase { warmup, capture, replay, step, source };
+enum class Component { detector, static_checks, engine, merge };
+enum class CoverageKind {
+  nothing,
+  source,
+  eager,
+  capture
+};  // the weakest first; nothing: nothing was judged
+enum class RegionSource { capgate_h, lint, nvtx };
+enum class FrameLanguage { native, python };
+enum class StackRole { call, allocated, captured, freed, forked, origin };
+enum class Evidence { runtime, sources };
+enum class BaselineState { new_since, known };
 
 // Why a run proves nothing, and the command that would make it prove something.
 struct Reason {
@@ -28,7 +40,7 @@ struct Reason {
 struct Tool {
   std::string name = "capgate";
   std::string version;
-  std::string component;  // detector | static_checks | engine | merge
+  Component component = Component::detector;
 };
 
 struct Run {
@@ -40,7 +52,9 @@ struct Run {
 };
 
 struct Input {
-  std::string component, digest, verdict;
+  Component component = Component::detector;
+  std::string digest;
+  Verdict verdict = Verdict::inconclusive;
 };
 
 // Which program the report speaks of. `more` holds what a producer adds (code_digest, driver_branch, …).
@@ -56,9 +70,15 @@ struct Gpu {
   std::string name, sm;
 };
 
+struct Cupti {
+  std::string path, version;
+};
+
 struct Environment {
   std::vector<Gpu> gpus;
-  std::string driver, cuda_runtime, cupti_path, cupti_version, host;
+  std::string driver, cuda_runtime;
+  Cupti cupti;
+  std::string host;
   std::optional<std::string> python, torch;
 };
 
@@ -72,7 +92,7 @@ struct ProcessCoverage {
 
 struct RegionCoverage {
   std::string name;
-  std::string source;  // nvtx | capgate.h | lint
+  RegionSource source = RegionSource::nvtx;
   uint64_t occurrences = 0;
 };
 
@@ -96,7 +116,7 @@ struct ReplayCoverage {
 };
 
 struct Coverage {
-  std::string kind;   // capture | eager | source | "" (nothing judged)
+  CoverageKind kind = CoverageKind::nothing;
   std::string cupti;  // attached | held-by:NAME | unavailable | "" (not a run)
   std::vector<ProcessCoverage> processes;
   uint64_t captures_completed = 0, captures_empty = 0, captures_failed = 0, captures_open = 0, replays = 0;
@@ -146,15 +166,15 @@ struct SourceLine {
 };
 
 struct Frame {
-  std::string language;  // python | native
-  std::string file;      // empty when unknown
+  FrameLanguage language = FrameLanguage::native;
+  std::string file;  // empty when unknown
   int line = 0;
   std::string function, module;
   bool inlined = false;
 };
 
 struct Stack {
-  std::string role;  // call | allocated | captured | freed | forked | origin
+  StackRole role = StackRole::call;
   std::vector<Frame> frames;
 };
 
@@ -189,7 +209,7 @@ struct Violation {
   std::string message;    // one line, what happened here
   std::string hint;       // the fix; finish() takes the situation's where empty
   std::string situation;  // filled by finish(): an id of the situation table ("host-sync.torch-item")
-  std::vector<std::string> evidence;  // runtime | static
+  std::vector<Evidence> evidence;
   Phase phase = Phase::capture;
   // The id of the violation that this one follows from: the branch on a value that another line read back. A
   // symptom does not count by itself, see causes.h.
@@ -211,7 +231,11 @@ struct Violation {
   // from phase and capture).
   std::map<std::string, std::string> details;
   std::optional<Suppressed> suppressed;
-  std::optional<std::string> baseline;  // new | known
+  std::optional<BaselineState> baseline;
+
+  bool seen_by(Evidence kind) const {
+    return std::find(evidence.begin(), evidence.end(), kind) != evidence.end();
+  }
 };
 
 // Errors, warnings and notes are causes: what somebody has to change. `by_rule` counts symptoms too.

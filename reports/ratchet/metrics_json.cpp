@@ -1,7 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "base/json/strict_json.h"
 #include "reports/json/json.h"
 #include "reports/ratchet/metrics.h"
 #include "reports/verdict/verdict.h"
@@ -23,25 +23,27 @@ Json number(double value) {
 // One level of keys and values: what lies deeper is not kept.
 struct Flat {
   Json object;
-  std::string twice;   // a key that occurs twice
-  std::string nested;  // a key whose value is a list or an object
+  std::string refused;  // why it is not read
+  std::string nested;   // a key whose value is a list or an object
 };
 
 Flat parse_flat(std::string_view text) {
   Flat out;
-  std::set<std::string> keys;
   std::string key;
-  using Event = Json::parse_event_t;
+  using Event = StrictJson::Event;
   const auto keep = [&](int depth, Event event, const Json& value) {
-    if (event == Event::key && depth == 1) {
-      key = value.get<std::string>();
-      if (!keys.insert(key).second && out.twice.empty()) out.twice = key;
-    }
+    if (event == Event::key && depth == 1) key = value.get<std::string>();
     const bool opens = event == Event::object_start || event == Event::array_start;
     if (opens && depth == 1 && out.nested.empty()) out.nested = key;
     return !opens || depth == 0;
   };
-  out.object = Json::parse(text, keep, /*allow_exceptions=*/false);
+  try {
+    out.object = StrictJson::parse<Json>(text, {}, keep);
+  } catch (const JsonRefused& refused) {
+    out.refused = refused.why;
+  } catch (const Json::exception&) {
+    out.object = Json(Json::value_t::discarded);
+  }
   return out;
 }
 
@@ -55,7 +57,6 @@ Result<Metrics> read_flat(const Flat& flat, const std::string& source) {
   const auto bad = [&](const std::string& key, const char* what) {
     return Error{source + ": the key \"" + key.substr(0, 60) + "\" " + what};
   };
-  if (!flat.twice.empty()) return bad(flat.twice, "occurs twice");
   if (!flat.nested.empty()) return bad(flat.nested, "is not a number");
   Metrics out;
   for (auto it = flat.object.begin(); it != flat.object.end(); ++it) {
@@ -91,6 +92,7 @@ bool is_metrics(std::string_view text) {
 Result<Metrics> metrics_from(std::string_view text, std::string_view source_name) {
   const std::string source(source_name);
   const Flat flat = parse_flat(text);
+  if (!flat.refused.empty()) return Error{source + ": " + flat.refused};
   const std::string schema = schema_in(flat.object);
   if (schema == kMetricsSchema) return read_flat(flat, source);
   if (schema.starts_with("capgate-metrics/"))

@@ -77,7 +77,7 @@ bool matches(std::string_view pattern, Compared compared, const Frame& frame) {
 // A statically linked CUDA runtime stands in the user's own module: its functions have no line and CUDA's
 // names.
 bool is_static_cuda(const Frame& frame) {
-  if (!frame.file.empty() || frame.language == "python") return false;
+  if (!frame.file.empty() || frame.language == FrameLanguage::python) return false;
   const std::string_view name = frame.function;
   const auto capital = [&](size_t at) { return name.size() > at && name[at] >= 'A' && name[at] <= 'Z'; };
   return (name.starts_with("cuda") && capital(4)) || (name.starts_with("cu") && capital(2)) ||
@@ -104,7 +104,7 @@ bool last_part_is(std::string_view function, std::string_view kernel) {
 
 bool is_launch_stub(std::span<const Frame> frames, size_t at, std::string_view kernel) {
   const Frame& frame = frames[at];
-  if (frame.language == "python") return false;
+  if (frame.language == FrameLanguage::python) return false;
   if (!kernel.empty() && last_part_is(frame.function, kernel)) return true;
   if (at == 0) return false;
   const std::string_view inner = frames[at - 1].function;
@@ -141,7 +141,8 @@ bool is_user_frame(const Frame& frame, const FrameSettings& settings) {
   };
   if (listed(settings.user)) return true;
   if (listed(settings.not_user)) return false;
-  if (is_static_cuda(frame) || (frame.language != "python" && is_interpreter(frame))) return false;
+  if (is_static_cuda(frame) || (frame.language != FrameLanguage::python && is_interpreter(frame)))
+    return false;
   for (size_t i = 0; i < kNotUser.size(); ++i) {
     // The standard library lives beside the packages: what is a package's is judged by the package's own
     // pattern.
@@ -159,17 +160,18 @@ std::optional<PickedFrame> pick_location(std::span<const Frame> frames, const Fr
   };
   const auto picked = [&](size_t i) { return PickedFrame{i, true, location_of(frames[i])}; };
 
-  const bool has_python = std::any_of(frames.begin(), frames.end(),
-                                      [](const Frame& frame) { return frame.language == "python"; });
+  const bool has_python = std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
+    return frame.language == FrameLanguage::python;
+  });
   const bool has_interpreter = std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
-    return frame.language != "python" && is_interpreter(frame);
+    return frame.language != FrameLanguage::python && is_interpreter(frame);
   });
   // Natives beneath Python: up to the interpreter's innermost frame, or, when the stack does not show it, up
   // to the first Python frame that stands among them.
   bool beneath = true, seen_native = false;
   std::optional<size_t> outer_native;
   for (size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].language == "python") {
+    if (frames[i].language == FrameLanguage::python) {
       if (!has_interpreter && seen_native) beneath = false;
       continue;
     }
@@ -180,7 +182,7 @@ std::optional<PickedFrame> pick_location(std::span<const Frame> frames, const Fr
     if (!outer_native) outer_native = i;
   }
   for (size_t i = 0; i < frames.size(); ++i)
-    if (frames[i].language == "python" && user(i)) return picked(i);
+    if (frames[i].language == FrameLanguage::python && user(i)) return picked(i);
   if (outer_native) return picked(*outer_native);
 
   // Nothing is the user's: name the frame from which the libraries were entered, as far as it is known.
@@ -192,8 +194,8 @@ std::optional<PickedFrame> pick_location(std::span<const Frame> frames, const Fr
 std::optional<PickedFrame> pick_location(const std::vector<Stack>& stacks, const FrameSettings& settings,
                                          std::string_view kernel) {
   if (stacks.empty()) return std::nullopt;
-  const auto call =
-      std::find_if(stacks.begin(), stacks.end(), [](const Stack& stack) { return stack.role == "call"; });
+  const auto call = std::find_if(stacks.begin(), stacks.end(),
+                                 [](const Stack& stack) { return stack.role == StackRole::call; });
   return pick_location(call == stacks.end() ? stacks.front().frames : call->frames, settings, kernel);
 }
 

@@ -58,7 +58,7 @@ std::string dotted(const Frame& frame) {
 }
 
 bool is_torch_python(const Frame& frame) {
-  return frame.language == "python" && path_key(frame.file).starts_with("torch/");
+  return frame.language == FrameLanguage::python && path_key(frame.file).starts_with("torch/");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ FrameworkOperator framework_operator(std::span<const Frame> frames) {
   std::optional<size_t> operation, asked;
   for (size_t i = 0; i < frames.size(); ++i) {
     const Frame& frame = frames[i];
-    if (frame.language == "python") {
+    if (frame.language == FrameLanguage::python) {
       if (!is_torch_python(frame)) continue;
       asked = i;
       found.python = dotted(frame);

@@ -44,8 +44,10 @@ Violation note(const Report& report, std::string message, std::string origin, co
   violation.rule = kUnused;
   violation.severity = Severity::note;
   violation.message = std::move(message);
-  violation.evidence = {
-      report.coverage.kind == "source" || report.tool.component == "static_checks" ? "static" : "runtime"};
+  violation.evidence = {report.coverage.kind == CoverageKind::source ||
+                                report.tool.component == Component::static_checks
+                            ? Evidence::sources
+                            : Evidence::runtime};
   violation.phase = Phase::source;
   violation.details["suppression"] = what;
   violation.details["callee"] = violation.details[kOrigin] = std::move(origin);
@@ -56,8 +58,8 @@ bool seen_by_producer(const Report& report, std::string_view rule_id) {
   const Rule* rule = find_rule(rule_id);
   if (!rule) return true;
   std::string_view who = "runtime";
-  if (report.tool.component == "static_checks") who = "static";
-  if (report.tool.component == "engine") who = "engine";
+  if (report.tool.component == Component::static_checks) who = "static";
+  if (report.tool.component == Component::engine) who = "engine";
   return std::find(rule->seen_by.begin(), rule->seen_by.end(), who) != rule->seen_by.end();
 }
 

@@ -44,9 +44,7 @@ std::string own_cost(const Report& report, const Violation& violation) {
       out += ", host blocked " + (*of.blocked_us < 1 ? "under 1 us" : duration(*of.blocked_us)) + " per step";
     return out;
   }
-  const bool in_run =
-      std::find(violation.evidence.begin(), violation.evidence.end(), "runtime") != violation.evidence.end();
-  if (!in_run) return "not measured: no run is in this report";
+  if (!violation.seen_by(Evidence::runtime)) return "not measured: no run is in this report";
   if (const Capture* capture = capture_of(report, violation)) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";

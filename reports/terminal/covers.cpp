@@ -30,7 +30,7 @@ class Names {
 
 std::string of_captures(const Coverage& coverage, const Subject& subject, bool all) {
   if (coverage.captures_completed == 0)
-    return coverage.kind == "capture" && coverage.replays > 0
+    return coverage.kind == CoverageKind::capture && coverage.replays > 0
                ? "graphs built node by node, " + counted(coverage.replays, "launch", "launches")
                : "";
   std::string out = counted(coverage.captures_completed, "graph") + " captured, " +
@@ -43,7 +43,7 @@ std::string of_captures(const Coverage& coverage, const Subject& subject, bool a
 std::string of_marked_steps(const Coverage& coverage, bool all) {
   Names steps(all);
   for (const RegionCoverage& region : coverage.regions)
-    if (region.source != "lint")
+    if (region.source != RegionSource::lint)
       steps.add(fmt::format("\"{}\" {}", region.name, counted(region.occurrences, "time")));
   return steps.count() ? "marked steps: " + steps.text() : "";
 }
@@ -52,7 +52,7 @@ std::string of_sources(const Coverage& coverage, bool all) {
   if (!coverage.files_parsed) return "";
   Names regions(all);
   for (const RegionCoverage& region : coverage.regions)
-    if (region.source == "lint") regions.add(region.name);
+    if (region.source == RegionSource::lint) regions.add(region.name);
   std::string out = counted(*coverage.files_parsed, "file") + " parsed";
   if (coverage.files_failed.value_or(0)) out += fmt::format(", {} not", grouped(*coverage.files_failed));
   out += ", " + counted(regions.count(), "region");

@@ -13,10 +13,6 @@
 namespace capgate::reports::terminal {
 namespace {
 
-bool seen(const Violation& violation, std::string_view kind) {
-  return std::find(violation.evidence.begin(), violation.evidence.end(), kind) != violation.evidence.end();
-}
-
 std::string painted_severity(Severity severity, const Paint& paint) {
   const std::string_view word = name(severity);
   if (severity == Severity::error) return paint.red(word);
@@ -30,7 +26,7 @@ constexpr int kAround = 2;
 std::string seen_line(const Violation& violation) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (seen(violation, "runtime")) {
+  if (violation.seen_by(Evidence::runtime)) {
     if (violation.processes.size() > 1) add(fmt::format("in {} processes", violation.processes.size()));
     // Per step is how it is told where there are steps.
     if (!violation.per_step) {
@@ -43,7 +39,8 @@ std::string seen_line(const Violation& violation) {
     if (violation.stream) add("stream " + head_of(clean(*violation.stream)));
     if (violation.device && *violation.device > 0) add(fmt::format("device {}", *violation.device));
   }
-  if (seen(violation, "runtime") && seen(violation, "static")) add("in the run and in the source");
+  if (violation.seen_by(Evidence::runtime) && violation.seen_by(Evidence::sources))
+    add("in the run and in the source");
   return text;
 }
 
@@ -81,7 +78,7 @@ std::string heading(const Report& report, const Violation& violation, const Pain
   if (!where.empty()) out += " " + where;
   const std::string what = consequence(report, violation);
   if (!what.empty()) out += " - " + what;
-  return out + (violation.baseline == "known" ? " (known)" : "") + "\n";
+  return out + (violation.baseline == BaselineState::known ? " (known)" : "") + "\n";
 }
 
 std::string labelled(std::string_view label, std::string_view text, const TerminalOptions& options) {

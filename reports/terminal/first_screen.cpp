@@ -27,8 +27,8 @@ size_t rows(const std::string& text, int width) {
 // Whether it is new, or how to find out.
 std::string novelty(const Violation& violation, const TerminalOptions& options) {
   const std::string baseline = options.baseline_name.empty() ? "the baseline" : options.baseline_name;
-  if (violation.baseline == "known") return "no: " + baseline + " has it, too";
-  if (violation.baseline == "new") return "yes: " + baseline + " does not have it";
+  if (violation.baseline == BaselineState::known) return "no: " + baseline + " has it, too";
+  if (violation.baseline == BaselineState::new_since) return "yes: " + baseline + " does not have it";
   return fmt::format("not compared; run: capgate show --baseline OLDER.json {}", options.report_name);
 }
 

@@ -22,7 +22,7 @@ std::vector<const Violation*> deciding(const Report& report, Severity fail_on, b
   std::vector<const Violation*> found;
   for (const auto& violation : report.violations)
     if (violation.severity <= fail_on && !violation.suppressed &&
-        (!with_baseline || violation.baseline == "new"))
+        (!with_baseline || violation.baseline == BaselineState::new_since))
       found.push_back(&violation);
   return found;
 }

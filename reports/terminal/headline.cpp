@@ -24,7 +24,7 @@ std::string base_name(const std::string& path) {
 }
 
 bool only_sources(const Report& report) {
-  return report.coverage.kind == "source";
+  return report.coverage.kind == CoverageKind::source;
 }
 
 std::string counts(const Summary& summary) {
@@ -97,7 +97,7 @@ std::string third_line(const Report& report, bool all) {
   std::string done = captures(report);
   uint64_t in_source = 0, marked = 0;
   for (const auto& region : coverage.regions) {
-    if (region.source == "lint")
+    if (region.source == RegionSource::lint)
       ++in_source;  // its occurrences are the units that hold it
     else if (++marked <= kListed || all)
       add(done, fmt::format("region \"{}\" seen {}", head_of(clean(region.name)),

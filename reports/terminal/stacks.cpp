@@ -7,6 +7,7 @@
 
 #include "reports/identity/fingerprint.h"
 #include "reports/identity/function_key.h"
+#include "reports/model/names.h"
 #include "reports/settings/frames.h"
 #include "reports/settings/operators.h"
 #include "reports/terminal/parts.h"
@@ -19,7 +20,7 @@ constexpr size_t kFunctionColumns = 34;
 
 std::string module_name(const Frame& frame) {
   const std::string& path = frame.module.empty() ? frame.file : frame.module;
-  if (frame.module.empty() && frame.language == "python") {
+  if (frame.module.empty() && frame.language == FrameLanguage::python) {
     // The package: site-packages/torch/nn/functional.py is torch.
     const std::string key = path_key(path);
     const size_t slash = key.find('/');
@@ -93,7 +94,7 @@ class StackLines {
  public:
   StackLines(const Stack& stack, const Violation& violation, const TerminalOptions& options)
       : stack_(stack), violation_(violation), options_(options), paint_(options.color) {
-    head_ = "  " + (is_call() ? std::string("stack") : clean(stack.role));
+    head_ = "  " + (is_call() ? std::string("stack") : std::string(name(stack.role)));
     head_.resize(std::max(kIndent, head_.size() + 1), ' ');
     find_deciding();
   }
@@ -116,7 +117,7 @@ class StackLines {
   }
 
  private:
-  bool is_call() const { return stack_.role == "call"; }
+  bool is_call() const { return stack_.role == StackRole::call; }
 
   void take_head() { out_ += out_.empty() ? head_ : std::string(kIndent, ' '); }
 
@@ -235,7 +236,7 @@ std::string way_to_the_call(const Violation& violation) {
   std::string out;
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : " -> ") + part; };
   for (const auto& stack : violation.stacks) {
-    if (stack.role != "call") continue;
+    if (stack.role != StackRole::call) continue;
     const auto at = std::find_if(stack.frames.begin(), stack.frames.end(),
                                  [&](const Frame& frame) { return is_location(frame, violation.location); });
     if (at == stack.frames.end()) break;

@@ -21,8 +21,8 @@ bool linted(const Report& report) {
 
 bool ran(const Report& report) {
   const Coverage& coverage = report.coverage;
-  return coverage.kind == "capture" || coverage.kind == "eager" || !coverage.cupti.empty() ||
-         !coverage.processes.empty();
+  return coverage.kind == CoverageKind::capture || coverage.kind == CoverageKind::eager ||
+         !coverage.cupti.empty() || !coverage.processes.empty();
 }
 
 void add(std::string& list, const std::string& part, std::string_view between = ", ") {
@@ -51,7 +51,7 @@ std::string marked_steps(const Coverage& coverage) {
   std::string out;
   size_t steps = 0;
   for (const RegionCoverage& region : coverage.regions) {
-    if (region.source == "lint" || region.occurrences < 2) continue;
+    if (region.source == RegionSource::lint || region.occurrences < 2) continue;
     if (++steps == 1)
       out = fmt::format("marked step \"{}\" ran {}", region.name, counted(region.occurrences, "time"));
   }
@@ -61,7 +61,7 @@ std::string marked_steps(const Coverage& coverage) {
 std::string sources(const Coverage& coverage) {
   const auto regions = static_cast<uint64_t>(
       std::count_if(coverage.regions.begin(), coverage.regions.end(),
-                    [](const RegionCoverage& region) { return region.source == "lint"; }));
+                    [](const RegionCoverage& region) { return region.source == RegionSource::lint; }));
   const std::string all =
       counted(*coverage.files_parsed, "file") + " parsed with " + counted(regions, "region");
   if (!coverage.changed) return all;
@@ -98,7 +98,9 @@ constexpr std::array<Gap, 14> kGaps{{
      [](const Report& r) { return !has_graph(r) && r.coverage.replays > 0 && !launched_unseen_graphs(r); }},
     {"the graphs that were launched: what they hold was not seen", launched_unseen_graphs},
     {"the rest of a step, after the call that killed its capture",
-     [](const Report& r) { return r.coverage.captures_failed > 0 && r.coverage.kind.empty(); }},
+     [](const Report& r) {
+       return r.coverage.captures_failed > 0 && r.coverage.kind == CoverageKind::nothing;
+     }},
     {"replays: their results were compared with no eager step", [](const Report& r) { return has_graph(r); }},
     {"arguments, launch sizes and branches that should change from replay to replay", has_graph},
     {"work that the eager step does and the captured step does not", has_graph},
@@ -155,7 +157,7 @@ bool is_general(const std::string& entry) {
 
 Claim what_was_proved(const Report& report) {
   const Coverage& coverage = report.coverage;
-  const bool eager = !has_graph(report) && coverage.kind == "eager";
+  const bool eager = !has_graph(report) && coverage.kind == CoverageKind::eager;
   Claim claim;
   if (has_graph(report)) {
     claim.scope = linted(report) ? "capture and source" : "capture only";
@@ -184,7 +186,7 @@ NotProved what_was_not_proved(const Report& report) {
     return {
         "that a replay computes what the eager step does; compare the outputs of both in a test of your own",
         ""};
-  if (report.coverage.kind == "eager")
+  if (report.coverage.kind == CoverageKind::eager)
     return {"that the step captures: no graph was captured or launched",
             "capgate audit -- PROGRAM, once it captures the step"};
   if (report.coverage.captures_failed > 0)

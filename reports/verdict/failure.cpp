@@ -26,11 +26,6 @@ Outcomes outcomes_of(const Report& report) {
   return outcomes;
 }
 
-bool seen_in_a_run(const Violation& violation) {
-  return std::find(violation.evidence.begin(), violation.evidence.end(), "runtime") !=
-         violation.evidence.end();
-}
-
 std::optional<FailureKind> kind_by_rule(const Violation& violation) {
   const Rule* rule = find_rule(violation.rule);
   if (rule && rule->if_captured == IfCaptured::neither) return std::nullopt;
@@ -42,8 +37,9 @@ std::optional<FailureKind> kind_by_rule(const Violation& violation) {
 std::optional<Failure> failure_of(const Violation& violation, const Outcomes& outcomes) {
   const auto by_rule = kind_by_rule(violation);
   if (!by_rule) return std::nullopt;
-  const bool observed = seen_in_a_run(violation) && (violation.capture || violation.phase == Phase::capture ||
-                                                     violation.phase == Phase::replay);
+  const bool observed =
+      violation.seen_by(Evidence::runtime) &&
+      (violation.capture || violation.phase == Phase::capture || violation.phase == Phase::replay);
   if (!observed) return Failure{*by_rule, false, &violation};
   Outcome outcome = Outcome::unknown;
   if (violation.capture)

@@ -12,15 +12,12 @@
 namespace capgate::reports {
 namespace {
 
-bool seen_by(const Violation& violation, std::string_view who) {
-  return std::find(violation.evidence.begin(), violation.evidence.end(), who) != violation.evidence.end();
-}
-
 // The line at which a value comes to the host.
 using Line = std::pair<std::string, int>;
 
 bool brings_a_value(const Violation& violation) {
-  return seen_by(violation, "runtime") && !violation.location.file.empty() && violation.location.line > 0 &&
+  return violation.seen_by(Evidence::runtime) && !violation.location.file.empty() &&
+         violation.location.line > 0 &&
          (violation.rule == "host-sync" || violation.rule == "sync-copy" ||
           violation.rule == "pageable-copy");
 }
@@ -57,7 +54,7 @@ void join_uses_with_runs(std::vector<Violation>& violations) {
     if (!known || rank(violation) < rank(*known)) known = &violation;
   }
   for (Violation& violation : violations) {
-    if (violation.symptom_of || seen_by(violation, "runtime") || violation.flow.empty() ||
+    if (violation.symptom_of || violation.seen_by(Evidence::runtime) || violation.flow.empty() ||
         (violation.rule != "host-branch" && violation.rule != "device-sized"))
       continue;
     const FlowStep& from = violation.flow.front();

@@ -171,7 +171,7 @@ bool launched_unseen_graphs(const Report& report) {
 
 bool is_eager_alone(const Report& report) {
   // Whatever kind the report calls itself: only a graph, or a lint, is another evidence.
-  return !has_graph(report) && report.coverage.kind != "source";
+  return !has_graph(report) && report.coverage.kind != CoverageKind::source;
 }
 
 std::optional<Reason> missing_proof(const Report& report) {
@@ -181,21 +181,21 @@ std::optional<Reason> missing_proof(const Report& report) {
       return Reason{fmt::format("{} of process {} {} dropped", counted(process.events_dropped, "event"),
                                 process.pid, process.events_dropped == 1 ? "was" : "were"),
                     "capgate audit --trace DIR -- PROGRAM, where DIR has room for the whole trace"};
-  if (coverage.kind == "capture" || coverage.kind == "eager") {
+  if (coverage.kind == CoverageKind::capture || coverage.kind == CoverageKind::eager) {
     // What lint calls a region is a place in the source and no occurrence of a step.
     const auto seen_twice = [](const RegionCoverage& region) {
-      return region.source != "lint" && region.occurrences >= 2;
+      return region.source != RegionSource::lint && region.occurrences >= 2;
     };
     if (has_graph(report) || std::any_of(coverage.regions.begin(), coverage.regions.end(), seen_twice))
       return std::nullopt;
   }
-  if (coverage.kind == "source") {
+  if (coverage.kind == CoverageKind::source) {
     if (coverage.files_failed.value_or(0) > 0)
       return Reason{counted(*coverage.files_failed, "file") + " could not be parsed",
                     "see the errors of `capgate lint -p BUILD` and point it at a build folder that compiles"};
     if (coverage.files_parsed.value_or(0) > 0) {
       if (std::any_of(coverage.regions.begin(), coverage.regions.end(),
-                      [](const RegionCoverage& region) { return region.source == "lint"; }))
+                      [](const RegionCoverage& region) { return region.source == RegionSource::lint; }))
         return std::nullopt;
       return no_region();
     }

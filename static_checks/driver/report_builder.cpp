@@ -232,8 +232,8 @@ bool ReportBuilder::is_its_callers(const std::string& region) const {
 
 reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression>& entries,
                                       const std::optional<Changes>& changes) {
-  report_.tool.component = "static_checks";
-  report_.coverage.kind = "source";
+  report_.tool.component = reports::Component::static_checks;
+  report_.coverage.kind = reports::CoverageKind::source;
   for (const std::string& file : failed_files_) parsed_files_.erase(file);
   report_.coverage.files_parsed = parsed_files_.size();
   report_.coverage.files_failed = failed_files_.size();
@@ -250,7 +250,7 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   for (const std::string& file : plan_.not_sources)
     report_.coverage.not_checked.push_back(shown(file) + ": neither C, C++ nor CUDA");
   for (const auto& [name, count] : regions_)
-    if (!is_its_callers(name)) report_.coverage.regions.push_back({name, "lint", count});
+    if (!is_its_callers(name)) report_.coverage.regions.push_back({name, reports::RegionSource::lint, count});
 
   require_regions();
   const bool all_units = settings_.files.empty() && failed_files_.empty() && !settings_.arguments;
@@ -265,7 +265,7 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     violation.severity = finding.severity;
     violation.message = finding.message;
     violation.hint = finding.hint;
-    violation.evidence = {"static"};
+    violation.evidence = {reports::Evidence::sources};
     violation.phase = reports::Phase::source;
     if (!finding.callee.empty()) violation.api = finding.callee;
     violation.location.file = shown(finding.place.file);

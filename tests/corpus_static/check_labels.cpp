@@ -131,7 +131,7 @@ bool has_own_situation(const Finding& f) {
   violation.rule = f.rule;
   violation.severity = f.severity;
   violation.message = f.message;
-  violation.evidence = {"static"};
+  violation.evidence = {reports::Evidence::sources};
   violation.phase = reports::Phase::source;
   violation.details = f.details;
   if (!f.callee.empty()) violation.api = f.callee;

@@ -118,16 +118,17 @@ std::vector<std::string> sealed_seeds() {
 
 std::vector<std::string> report_seeds() {
   reports::Report small;
-  small.tool.component = "detector";
+  small.tool.component = reports::Component::detector;
   small.reasons.push_back({"nothing ran", "run it"});
   reports::Report fault = small;
   fault.run = reports::Run{{"./decode"}, 1, {}, false, 0.5};
   reports::Violation violation;
   violation.rule = "host-sync";
   violation.message = "killed capture \"a\"";
-  violation.evidence = {"runtime"};
+  violation.evidence = {reports::Evidence::runtime};
   violation.location = {"a.cpp", 7, {}, "f"};
-  violation.stacks.push_back({"call", {{"native", "a.cpp", 7, "f", "decode", true}}});
+  violation.stacks.push_back(
+      {reports::StackRole::call, {{reports::FrameLanguage::native, "a.cpp", 7, "f", "decode", true}}});
   violation.source.push_back({7, "sync();"});
   violation.details["k"] = "v";
   fault.violations.push_back(violation);

@@ -144,7 +144,7 @@ void describe(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost, 
   // Launches that are where they belong have no stack: the capture's beginning has.
   if (lost.held.capture != kNone && !judge.place(captured).known)
     captured = judge.timeline().captures[static_cast<size_t>(lost.held.capture)].begin;
-  finding.more_stacks.emplace_back("captured", captured);
+  finding.more_stacks.emplace_back(reports::StackRole::captured, captured);
   auto& details = finding.details;
   details["memory"] = owner_name(block.owner);
   details["node"] = node_text(judge, lost.held);
@@ -175,8 +175,8 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   Finding finding;
   describe(judge, ledger, lost, finding);
   place_at(*block.death, lost, finding);
-  finding.role = "freed";
-  finding.stacks_elsewhere.emplace_back("allocated", elsewhere(block.birth));
+  finding.role = reports::StackRole::freed;
+  finding.stacks_elsewhere.emplace_back(reports::StackRole::allocated, elsewhere(block.birth));
   finding.severity = lost.launch ? Severity::error : Severity::warning;
   if (lost.held.use == Use::word) {
     finding.severity = Severity::note;
@@ -207,8 +207,9 @@ void report_back(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   Finding finding;
   describe(judge, ledger, lost, finding);
   place_at(now.birth, lost, finding);
-  finding.role = "allocated";
-  finding.stacks_elsewhere.emplace_back("freed", elsewhere(*ledger.blocks[lost.block].death));
+  finding.role = reports::StackRole::allocated;
+  finding.stacks_elsewhere.emplace_back(reports::StackRole::freed,
+                                        elsewhere(*ledger.blocks[lost.block].death));
   finding.severity = Severity::note;
   finding.details["now"] = "the same again";
   finding.message = fmt::format(

@@ -130,8 +130,8 @@ class Walk {
       const auto& made = timeline_.call(*in.maker).r;
       finding.elsewhere =
           Elsewhere{made.stack, made.python_stack, result_text(timeline_.call(call).r.result)};
-      finding.role = "allocated";
-      finding.more_stacks.emplace_back("call", call);
+      finding.role = reports::StackRole::allocated;
+      finding.more_stacks.emplace_back(reports::StackRole::call, call);
     }
     finding.bytes = in.node->bytes;
     return finding;

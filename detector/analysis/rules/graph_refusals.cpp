@@ -194,10 +194,10 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
     if (placed && family == Family::graph_instantiate) {
       const auto& made = judge.call(*maker).r;
       finding.elsewhere = Elsewhere{made.stack, made.python_stack, result_text(r.result)};
-      finding.role = "captured";
-      finding.more_stacks.emplace_back("call", call);
+      finding.role = reports::StackRole::captured;
+      finding.more_stacks.emplace_back(reports::StackRole::call, call);
     } else if (placed) {
-      finding.more_stacks.emplace_back("captured", *maker);
+      finding.more_stacks.emplace_back(reports::StackRole::captured, *maker);
     }
   }
   if (const std::string reason = update_reason(r.bytes);

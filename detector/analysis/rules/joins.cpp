@@ -27,8 +27,9 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
     const int device = judge.call(fork.wait).r.stream_device;
     const bool elsewhere = device != trace::kNoDevice && capture.device != trace::kNoDevice;
     if (elsewhere && device != capture.device) finding.details["forked stream"] = "on another device";
-    if (fork.last_work != fork.wait) finding.more_stacks.emplace_back("origin", fork.last_work);
-    finding.more_stacks.emplace_back("captured", *capture.end);
+    if (fork.last_work != fork.wait)
+      finding.more_stacks.emplace_back(reports::StackRole::origin, fork.last_work);
+    finding.more_stacks.emplace_back(reports::StackRole::captured, *capture.end);
     finding.details["end of the capture"] = result_text(kCaptureUnjoined);
     judge.report(finding);
   }
@@ -71,7 +72,7 @@ void judge_call(Judge& judge, size_t i) {
     finding.message = judge.killed(i) + "waits for an event that was recorded outside it";
     if (const int32_t record = judge.context(i).last_record; record != kNone) {
       place_record(judge, i, static_cast<size_t>(record), finding);
-      finding.more_stacks.emplace_back("origin", static_cast<size_t>(record));
+      finding.more_stacks.emplace_back(reports::StackRole::origin, static_cast<size_t>(record));
       const auto& at = judge.place(static_cast<size_t>(record)).location;
       if (!at.file.empty()) finding.details["recorded at"] = at.file + ":" + std::to_string(at.line);
     }

@@ -39,7 +39,7 @@ void judge_load(Judge& judge, size_t i) {
       finding.message = what + " while " + judge.capture_name(*capture) +
                         (unloads ? " is open: keep it until the graphs that use it are gone"
                                  : " is open" + for_kernel(judge, call));
-      if (!judge.place(i).known) finding.more_stacks.emplace_back("origin", capture->begin);
+      if (!judge.place(i).known) finding.more_stacks.emplace_back(reports::StackRole::origin, capture->begin);
     }
   } else if (const RegionOccurrence* step = judge.region(i)) {
     if (step->number == 0) return;

@@ -67,7 +67,8 @@ uint64_t sizes_in(std::string_view text) {
 bool is_made_by_trees(Judge& judge, const Capture& capture) {
   const auto& frames = judge.place(capture.begin).frames;
   return std::any_of(frames.begin(), frames.end(), [](const reports::Frame& frame) {
-    return frame.language == "python" && frame.file.ends_with("torch/_inductor/cudagraph_trees.py");
+    return frame.language == reports::FrameLanguage::python &&
+           frame.file.ends_with("torch/_inductor/cudagraph_trees.py");
   });
 }
 

@@ -102,7 +102,7 @@ class Growth {
       finding.call = executables[i]->versions.front().call;
       if (!executables[i]->versions.front().captures.empty())
         finding.more_stacks.emplace_back(
-            "captured",
+            reports::StackRole::captured,
             timeline_.captures[static_cast<size_t>(executables[i]->versions.front().captures.front())].begin);
       finding.details["recorded by"] = "the program";
       finding.details["executables"] = std::to_string(executables.size());

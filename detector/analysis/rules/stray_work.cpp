@@ -192,7 +192,7 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<Escape
       finding.details["outside " + std::to_string(n + 1)] =
           work_text(judge, escaped[n].call) + " at " + at.file + ":" + std::to_string(at.line);
     }
-    finding.more_stacks.emplace_back("origin", capture.begin);
+    finding.more_stacks.emplace_back(reports::StackRole::origin, capture.begin);
   }
   judge.report(finding);
 }
@@ -201,7 +201,7 @@ void report_empty(Judge& judge, const Capture& capture, const std::vector<Escape
 bool is_librarys_own(Judge& judge, const Capture& capture) {
   if (capture.launches > 0) return false;
   for (const auto& frame : judge.place(*capture.end).frames) {
-    if (frame.language != "python" || frame.file.starts_with("torch/cuda/")) continue;
+    if (frame.language != reports::FrameLanguage::python || frame.file.starts_with("torch/cuda/")) continue;
     return frame.file.starts_with("torch/_");
   }
   return false;

@@ -36,7 +36,7 @@ void judge_threads(Judge& judge) {
     finding.message = judge.killed(i) + "thread " + judge.thread_name(judge.call(i).tid) + " called " +
                       std::string(judge.timeline().name(judge.call(i))) + " while thread " +
                       judge.thread_name(capture.tid) + " was capturing";
-    finding.more_stacks.emplace_back("captured", capture.begin);
+    finding.more_stacks.emplace_back(reports::StackRole::captured, capture.begin);
     judge.report(finding);
   }
   for (size_t i = 0; i < judge.process().trace.calls.size(); ++i) {

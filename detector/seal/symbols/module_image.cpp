@@ -63,7 +63,7 @@ ModuleImage::ModuleImage(std::string path, const std::string& build_id)
 
 reports::Frame ModuleImage::stripped(uint64_t address) const {
   reports::Frame frame;
-  frame.language = "native";
+  frame.language = reports::FrameLanguage::native;
   frame.module = path_;
   if (const ElfFunction* function = functions_ ? functions_->find(address) : nullptr)
     frame.function = demangle(function->name) + "+" + hex(address - function->start);
@@ -77,7 +77,7 @@ std::vector<reports::Frame> ModuleImage::frames_at(uint64_t address) const {
   if (lines_) {
     for (auto& place : lines_->find(address + dwarf_shift_)) {
       reports::Frame frame;
-      frame.language = "native";
+      frame.language = reports::FrameLanguage::native;
       frame.module = path_;
       frame.function = std::move(place.function);
       frame.file = std::move(place.file);

@@ -9,7 +9,7 @@ namespace capgate::seal {
 Symboliser::Symboliser() {
   ::unsetenv("DEBUGINFOD_URLS");
   nowhere_.push_back({});
-  nowhere_.front().language = "native";
+  nowhere_.front().language = reports::FrameLanguage::native;
 }
 
 Symboliser::~Symboliser() = default;

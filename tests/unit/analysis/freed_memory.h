@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/model/names.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -14,7 +15,7 @@ inline constexpr uint64_t kBlock = 0x7f0000100000, kBytes = 4096;
 
 inline std::vector<std::string> roles(const reports::Violation& violation) {
   std::vector<std::string> out;
-  for (const auto& stack : violation.stacks) out.push_back(stack.role);
+  for (const auto& stack : violation.stacks) out.emplace_back(name(stack.role));
   std::sort(out.begin(), out.end());
   return out;
 }

@@ -102,14 +102,14 @@ TEST_F(Graphs, OneOfPinnedMemoryIsJudgedAndPasses) {
   const auto report = launched();
   EXPECT_EQ(faults(report), Faults{});
   EXPECT_EQ(report.verdict, Verdict::pass) << text(report);
-  EXPECT_EQ(report.coverage.kind, "capture");
+  EXPECT_EQ(report.coverage.kind, reports::CoverageKind::capture);
 }
 
 TEST_F(Graphs, LaunchesOfWhatTheTraceDoesNotHoldProveNothing) {
   p.instantiate();
   const auto report = launched();
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
-  EXPECT_EQ(report.coverage.kind, "");
+  EXPECT_EQ(report.coverage.kind, reports::CoverageKind::nothing);
 }
 
 TEST_F(Graphs, ANodeThatTheDeviceMayChangeIsNotCompared) {

@@ -111,7 +111,7 @@ TEST_F(Sentences, ANoteOfLoadedCodeNamesTheKernelAndTheCapture) {
   const auto note = only(trace.report(), "lazy-load");
   EXPECT_EQ(note.message, "loads code while capture 1 of s1 is open, first that of the kernel cold");
   ASSERT_EQ(note.stacks.size(), 1u);
-  EXPECT_EQ(note.stacks[0].role, "origin");
+  EXPECT_EQ(note.stacks[0].role, reports::StackRole::origin);
   EXPECT_EQ(note.stacks[0].frames.at(1).line, 10);
 }
 

@@ -45,7 +45,7 @@ TEST_F(EagerStep, HealthyStepOnTheLegacyStreamIsAPass) {
   });
   EXPECT_EQ(faults(report), Faults{}) << text(report);
   EXPECT_EQ(report.verdict, Verdict::pass);
-  EXPECT_EQ(report.coverage.kind, "eager");
+  EXPECT_EQ(report.coverage.kind, reports::CoverageKind::eager);
   EXPECT_EQ(report.coverage.regions.at(0).occurrences, 3u);
 }
 
@@ -177,7 +177,7 @@ TEST_F(EagerStep, AStepCountedInItsNameIsOneStep) {
   EXPECT_EQ(fault.details.at("region"), "decode #");
   ASSERT_EQ(report.coverage.regions.size(), 1u);
   EXPECT_EQ(report.coverage.regions[0].occurrences, 3u);
-  EXPECT_EQ(report.coverage.kind, "eager");
+  EXPECT_EQ(report.coverage.kind, reports::CoverageKind::eager);
 }
 
 TEST_F(EagerStep, NumbersThatDoNotCountAreDifferentSteps) {

@@ -22,7 +22,7 @@ void append(std::vector<std::byte>& to, const T& value) {
 reports::Frame native(const std::string& module, const std::string& function, const std::string& file = "",
                       int line = 0) {
   reports::Frame frame;
-  frame.language = "native";
+  frame.language = reports::FrameLanguage::native;
   frame.module = module;
   frame.function = function;
   frame.file = file;
@@ -125,7 +125,7 @@ void ProcessBuilder::in_python(const std::string& file, int line, const std::str
                              native("libpython3.12.so.1.0", "_PyEval_EvalFrameDefault"),
                              native("libpython3.12.so.1.0", "Py_BytesMain"), native("python3.12", "_start")});
   reports::Frame torch, user, main;
-  torch.language = user.language = main.language = "python";
+  torch.language = user.language = main.language = reports::FrameLanguage::python;
   torch.file = "torch/_tensor.py";
   torch.line = 40;
   torch.function = "wrapped";
@@ -141,7 +141,8 @@ void ProcessBuilder::in_python(const std::string& file, int line, const std::str
 void ProcessBuilder::in_frames(const std::vector<std::pair<std::string, std::string>>& python) {
   in_python("", 0, "");
   std::vector<reports::Frame> frames;
-  for (const auto& [file, function] : python) frames.push_back({"python", file, 1, function, "", false});
+  for (const auto& [file, function] : python)
+    frames.push_back({reports::FrameLanguage::python, file, 1, function, "", false});
   python_ = stack(python_stacks_, std::move(frames));
 }
 

@@ -55,7 +55,7 @@ TEST_F(Window, HealthyCaptureIsSilent) {
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{}) << text(report);
   EXPECT_EQ(report.verdict, Verdict::pass);
-  EXPECT_EQ(report.coverage.kind, "capture");
+  EXPECT_EQ(report.coverage.kind, reports::CoverageKind::capture);
   EXPECT_EQ(report.coverage.replays, 1u);
 }
 

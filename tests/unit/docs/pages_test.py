@@ -9,6 +9,7 @@ from named_places import ROOT, is_defined, named_places, wrong_places
 ARCHITECTURE = "docs/architecture.md"
 PAGES = [ARCHITECTURE, "docs/debugging.md", "docs/glossary.md"]
 PRELOAD = "detector/preload"
+DIVIDED = [PRELOAD, "reports"]
 SOURCES = {".h", ".c", ".cpp", ".cu", ".cuh"}
 
 
@@ -31,11 +32,11 @@ def boundaries(text):
     return {folders(folder).pop(): folders(may) for folder, may in rows(text, "folder | may include")}
 
 
-def boundaries_in_the_preload(text):
-    """The same between its own folders."""
-    table = {folders(folder).pop(): may for folder, _, may in rows(text, "folder in `detector/preload` | contents | may include")}
+def boundaries_inside(part, text):
+    """The same between the part's own folders."""
+    table = {folders(folder).pop(): may for folder, _, may in rows(text, f"folder in `{part}` | contents | may include")}
     allowed = {folder: set(table) - {folder} if may == "all of them" else folders(may) for folder, may in table.items()}
-    return {f"{PRELOAD}/{folder}": {f"{PRELOAD}/{other}" for other in may} for folder, may in allowed.items()}
+    return {f"{part}/{folder}": {f"{part}/{other}" for other in may} for folder, may in allowed.items()}
 
 
 def top_of(folder):
@@ -105,11 +106,13 @@ class Boundaries(unittest.TestCase):
         unused = {(folder, other) for folder, may in allowed.items() for other in may} - set(found)
         self.assertEqual(unused, set(), "allowed, and no file does it")
 
-    def test_no_folder_of_the_preload_does(self):
-        allowed = boundaries_in_the_preload(read(ARCHITECTURE))
-        on_disk = {f"{PRELOAD}/{path.name}" for path in (ROOT / PRELOAD).iterdir() if path.is_dir() and any(path.glob("*.h"))}
-        self.assertEqual(set(allowed), on_disk)
-        self.hold(allowed)
+    def test_no_folder_inside_a_part_does(self):
+        for part in DIVIDED:
+            with self.subTest(part=part):
+                allowed = boundaries_inside(part, read(ARCHITECTURE))
+                on_disk = {f"{part}/{path.name}" for path in (ROOT / part).iterdir() if path.is_dir() and any(path.glob("*.h"))}
+                self.assertEqual(set(allowed), on_disk)
+                self.hold(allowed)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ TEST(Baseline, MarksNewAndKnown) {
   EXPECT_EQ(comparison.known_errors, 1u);
   EXPECT_TRUE(comparison.stale.empty());
   for (const auto& fault : now.violations)
-    EXPECT_EQ(fault.baseline, fault.rule == "host-sync" ? "known" : "new");
+    EXPECT_EQ(fault.baseline, fault.rule == "host-sync" ? BaselineState::known : BaselineState::new_since);
 }
 
 // One cause with two symptoms is one error, however it is compared; a new symptom of a known cause is new.
@@ -136,9 +136,9 @@ Report eager_step() {
   Report report = clean_run();
   report.captures.clear();
   report.subject.buckets.clear();
-  report.coverage.kind = "eager";
+  report.coverage.kind = CoverageKind::eager;
   report.coverage.captures_completed = report.coverage.replays = 0;
-  report.coverage.regions = {{"decode", "nvtx", 6}};
+  report.coverage.regions = {{"decode", RegionSource::nvtx, 6}};
   finish(report);
   return report;
 }

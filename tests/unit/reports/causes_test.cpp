@@ -130,9 +130,9 @@ TEST(Causes, AReportThatHidesAnErrorContradictsItself) {
 TEST(Causes, OfTwoReportsAreOneInTheMerged) {
   Violation wait = named("#0", "host-sync", 12), copy = named("#1", "pageable-copy", 11, "#0");
   wait.api = "cudaStreamSynchronize";
-  Violation seen = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", "static");
+  Violation seen = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", Evidence::sources);
   seen.id = "#0";
-  Violation branch = violation("host-branch", "a.cpp", 14, "f", "", "static");
+  Violation branch = violation("host-branch", "a.cpp", 14, "f", "", Evidence::sources);
   branch.id = "#1";
   branch.symptom_of = "#0";
   for (const bool swapped : {false, true}) {
@@ -193,9 +193,9 @@ Violation in_expert_loop(int line, double blocked_us, const char* function = "Ex
   wait.details["copy"] = "8 bytes from the device (cudaMemcpyAsync)";
   wait.details["region"] = "decode-step";
   wait.per_step = PerStep{3, 8, blocked_us, {}};
-  wait.stacks = {{"call",
-                  {{"python", "transformers/models/x/modeling_x.py", line, function, "", false},
-                   {"python", "transformers/integrations/moe.py", 9, "forward", "", false}}}};
+  wait.stacks = {{StackRole::call,
+                  {{FrameLanguage::python, "transformers/models/x/modeling_x.py", line, function, "", false},
+                   {FrameLanguage::python, "transformers/integrations/moe.py", 9, "forward", "", false}}}};
   return wait;
 }
 
@@ -218,9 +218,9 @@ TEST(Causes, OfAFunctionThatTheFixReplacesAreOne) {
 TEST(Causes, OfAUseInTheSourcesIsTheWaitThatTheRunSaw) {
   Violation wait = named("#0", "host-sync", 12);
   wait.api = "cudaStreamSynchronize";
-  Violation branch = violation("host-branch", "a.cpp", 20, "f", "", "static");
+  Violation branch = violation("host-branch", "a.cpp", 20, "f", "", Evidence::sources);
   branch.flow = {{"a.cpp", 12, "read back"}, {"a.cpp", 20, "decides"}};
-  Violation elsewhere = violation("host-branch", "a.cpp", 30, "g", "", "static");
+  Violation elsewhere = violation("host-branch", "a.cpp", 30, "g", "", Evidence::sources);
   elsewhere.flow = {{"a.cpp", 13, "read back"}, {"a.cpp", 30, "decides"}};
   const auto merged = merge({{with({wait}), "r", std::string(64, '1')},
                              {with({branch, elsewhere}, clean_sources()), "s", std::string(64, '2')}},

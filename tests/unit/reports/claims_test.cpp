@@ -21,9 +21,9 @@ Report eager_step() {
   Report report = clean_run();
   report.captures.clear();
   report.subject.buckets.clear();
-  report.coverage.kind = "eager";
+  report.coverage.kind = CoverageKind::eager;
   report.coverage.captures_completed = report.coverage.replays = 0;
-  report.coverage.regions = {{"decode", "nvtx", 6}};
+  report.coverage.regions = {{"decode", RegionSource::nvtx, 6}};
   finish(report);
   return report;
 }
@@ -78,8 +78,8 @@ TEST(Claims, AnEagerStepProvesNoGraph) {
   EXPECT_EQ(open.text, "that the step captures: no graph was captured or launched");
   EXPECT_EQ(open.command, "capgate audit -- PROGRAM, once it captures the step");
   Report two = eager_step();
-  two.coverage.regions.push_back({"prefill", "nvtx", 2});
-  two.coverage.regions.push_back({"once", "nvtx", 1});
+  two.coverage.regions.push_back({"prefill", RegionSource::nvtx, 2});
+  two.coverage.regions.push_back({"once", RegionSource::nvtx, 1});
   EXPECT_EQ(
       what_was_proved(two).text,
       "marked step \"decode\" ran 6 times and 1 more did, nothing that a capture refuses or leaves out");
@@ -95,7 +95,7 @@ TEST(Claims, SourcesProveNoRun) {
 TEST(Claims, BothTogetherAreSaidToBeBoth) {
   Report report = clean_run();
   report.coverage.files_parsed = 31;
-  report.coverage.regions = {{"capture at decode.cu:12", "lint", 1}};
+  report.coverage.regions = {{"capture at decode.cu:12", RegionSource::lint, 1}};
   EXPECT_EQ(what_was_proved(report).scope, "capture and source");
   EXPECT_EQ(
       what_was_proved(report).text,
@@ -108,7 +108,7 @@ TEST(Claims, BothTogetherAreSaidToBeBoth) {
 TEST(Claims, WhatLookedAtNothingClaimsNothing) {
   EXPECT_EQ(what_was_proved(Report{}).scope, "");
   Report dead = clean_run();
-  dead.coverage.kind.clear();
+  dead.coverage.kind = CoverageKind::nothing;
   dead.coverage.captures_completed = 0;
   dead.coverage.captures_failed = 1;
   EXPECT_EQ(what_was_proved(dead).scope, "");

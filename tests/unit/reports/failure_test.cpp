@@ -60,7 +60,7 @@ TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
   Violation wait = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
   wait.phase = Phase::step;
   EXPECT_EQ(told(with({wait})), "A CAPTURE WOULD DIE at step.cu:7");
-  Violation branch = violation("host-branch", "step.cu", 7, "step", "", "static");
+  Violation branch = violation("host-branch", "step.cu", 7, "step", "", Evidence::sources);
   branch.phase = Phase::source;
   EXPECT_EQ(told(with({branch})),
             "A REPLAY WOULD BE WRONG: the graph holds the side of the branch that the host took during the "
@@ -69,7 +69,7 @@ TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
 }
 
 TEST(Failure, WhatWasSeenGoesFirstThenADeath) {
-  Violation would = violation("host-sync", "a.cu", 1, "a", "cudaStreamSynchronize", "static");
+  Violation would = violation("host-sync", "a.cu", 1, "a", "cudaStreamSynchronize", Evidence::sources);
   would.phase = Phase::source;
   const Violation wrong = in_capture("sync-copy", "c1", "cudaSuccess");
   const Violation died = in_capture("host-poll", "c2", "cudaErrorStreamCaptureUnsupported (900)");

@@ -64,7 +64,7 @@ TEST(Ids, DoNotFollowLinesMachinesOrKindsOfEvidence) {
   Violation moved = fault;
   moved.location.line = 99;
   Violation seen_statically =
-      violation("host-sync", "./model/a.cpp", 10, "ns::f", "cudaStreamSynchronize", "static");
+      violation("host-sync", "./model/a.cpp", 10, "ns::f", "cudaStreamSynchronize", Evidence::sources);
   EXPECT_EQ(id_of(fault), id_of(moved));
   EXPECT_EQ(id_of(fault), id_of(seen_statically));
   EXPECT_EQ(id_of(violation("host-sync", "/a/lib/python3.12/site-packages/vllm/x.py", 1, "f")),
@@ -166,8 +166,8 @@ TEST(Verdict, SilenceIsNoPass) {
 
   Report once = clean_run();
   once.coverage = {};
-  once.coverage.kind = "eager";
-  once.coverage.regions = {{"step", "nvtx", 1}};
+  once.coverage.kind = CoverageKind::eager;
+  once.coverage.regions = {{"step", RegionSource::nvtx, 1}};
   finish(once);
   EXPECT_EQ(once.verdict, Verdict::inconclusive);
   once.reasons.clear();
@@ -196,7 +196,7 @@ TEST(Verdict, SourcesWithoutARegionProveNothing) {
   EXPECT_EQ(report.reasons, std::vector<Reason>{no_region()});
   // What a run marks is no region of the sources.
   report.reasons.clear();
-  report.coverage.regions = {{"decode", "nvtx", 6}};
+  report.coverage.regions = {{"decode", RegionSource::nvtx, 6}};
   finish(report);
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
 }

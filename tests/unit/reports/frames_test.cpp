@@ -8,10 +8,10 @@ namespace capgate::reports {
 namespace {
 
 Frame native(std::string function, std::string module, std::string file = "", int line = 0) {
-  return {"native", std::move(file), line, std::move(function), std::move(module), false};
+  return {FrameLanguage::native, std::move(file), line, std::move(function), std::move(module), false};
 }
 Frame python(std::string function, std::string file, int line = 1) {
-  return {"python", std::move(file), line, std::move(function), "", false};
+  return {FrameLanguage::python, std::move(file), line, std::move(function), "", false};
 }
 
 const std::string kPackages = "/opt/venv/lib/python3.12/site-packages/";
@@ -148,8 +148,8 @@ TEST(PickLocation, SaysSomethingWhenNothingIsTheUsers) {
 }
 
 TEST(PickLocation, TakesTheCallStack) {
-  const std::vector<Stack> stacks{{"allocated", {native("f", "decode", "/src/a.cpp", 1)}},
-                                  {"call", {native("g", "decode", "/src/b.cpp", 2)}}};
+  const std::vector<Stack> stacks{{StackRole::allocated, {native("f", "decode", "/src/a.cpp", 1)}},
+                                  {StackRole::call, {native("g", "decode", "/src/b.cpp", 2)}}};
   EXPECT_EQ(pick_location(stacks)->location.file, "/src/b.cpp");
 }
 

@@ -198,7 +198,7 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
   eager.completed_capture = false;
   eager.allow_eager = true;
   expect_refusal(ask(report, engine(), eager), Refusal::contradictory, "nothing was judged");
-  report.coverage.regions = {{"decode", "capgate.h", 3}};
+  report.coverage.regions = {{"decode", reports::RegionSource::capgate_h, 3}};
   EXPECT_TRUE(ask(report, engine(), eager).open());
 }
 
@@ -207,9 +207,9 @@ TEST_F(Gate, RefusesWithoutACompletedCaptureOfEveryBucket) {
 TEST_F(Gate, RefusesEagerEvidenceAloneUnlessItIsAllowed) {
   Report report = good();
   report.captures.clear();
-  report.coverage.kind = "eager";
+  report.coverage.kind = reports::CoverageKind::eager;
   report.coverage.captures_completed = report.coverage.replays = 0;
-  report.coverage.regions = {{"decode", "nvtx", 6}};
+  report.coverage.regions = {{"decode", reports::RegionSource::nvtx, 6}};
   finish(report);
   ASSERT_EQ(report.verdict, reports::Verdict::pass);
   expect_refusal(ask(report), Refusal::no_capture, "saw no completed capture");

@@ -240,9 +240,9 @@ std::string nested(int levels) {
 
 TEST(Json, RefusesDeepNesting) {
   EXPECT_EQ(error_of(nested(64)), "M.json: expected an object with the key \"schema\"");
-  EXPECT_EQ(error_of(nested(65)), "M.json: nested over 64 levels; this is no report");
-  EXPECT_EQ(error_of(nested(100000)), "M.json: nested over 64 levels; this is no report");
-  EXPECT_EQ(error_of(std::string(1000000, '[')), "M.json: nested over 64 levels; this is no report");
+  EXPECT_EQ(error_of(nested(65)), "M.json: nested deeper than 64 levels; this is no report");
+  EXPECT_EQ(error_of(nested(100000)), "M.json: nested deeper than 64 levels; this is no report");
+  EXPECT_EQ(error_of(std::string(1000000, '[')), "M.json: nested deeper than 64 levels; this is no report");
 }
 
 // Every prefix and every single changed byte of a report: an answer or a sentence, never a crash.

@@ -39,8 +39,8 @@ TEST(Merge, MakesOneCleanReportOfRunAndSources) {
   testing::expect_golden("merged_clean.json", to_json(report));
   EXPECT_EQ(report.verdict, Verdict::pass);
   ASSERT_EQ(report.inputs.size(), 2u);
-  EXPECT_EQ(report.inputs[0].component, "detector");
-  EXPECT_EQ(report.inputs[1].component, "static_checks");
+  EXPECT_EQ(report.inputs[0].component, Component::detector);
+  EXPECT_EQ(report.inputs[1].component, Component::static_checks);
 }
 
 TEST(Merge, DoesNotDependOnTheOrderOfItsInputs) {
@@ -64,8 +64,8 @@ TEST(Merge, PairsAFaultSeenBothWays) {
   Violation run = violation("host-sync", "a.cpp", 12, "void ns::f<int>(int)", "cudaStreamSynchronize_ptsz");
   run.message = "waited";
   run.count = 3;
-  run.stacks = {{"call", {}}};
-  Violation source = violation("host-sync", "a.cpp", 10, "ns::f", "cudaStreamSynchronize", "static");
+  run.stacks = {{StackRole::call, {}}};
+  Violation source = violation("host-sync", "a.cpp", 10, "ns::f", "cudaStreamSynchronize", Evidence::sources);
   source.message = "waits";
   source.phase = Phase::source;
   source.flow = {{"a.cpp", 8, "copied from the device here"}};
@@ -73,7 +73,7 @@ TEST(Merge, PairsAFaultSeenBothWays) {
       merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
   ASSERT_EQ(report.violations.size(), 1u);
   const Violation& both = report.violations[0];
-  EXPECT_EQ(both.evidence, (std::vector<std::string>{"runtime", "static"}));
+  EXPECT_EQ(both.evidence, (std::vector<Evidence>{Evidence::runtime, Evidence::sources}));
   EXPECT_EQ(both.message, "waited");
   EXPECT_EQ(both.location.line, 12);
   EXPECT_EQ(both.count, 3u);
@@ -83,7 +83,7 @@ TEST(Merge, PairsAFaultSeenBothWays) {
 
 TEST(Merge, KeepsTheFix) {
   Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
-  Violation source = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", "static");
+  Violation source = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", Evidence::sources);
   const auto hint = [&] {
     const Report report =
         merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
@@ -99,21 +99,21 @@ TEST(Merge, KeepsTheFix) {
 // A run sees the allocation inside a library, the sources show the library's function.
 TEST(Merge, PairsACallThroughALibraryByWhatTheLineCalled) {
   Violation run = violation("device-alloc", "a.cpp", 12, "ns::f()", "cudaFree");
-  run.stacks = {{"call",
-                 {{"native", "", 0, "+0x4cb045", "libcuda.so.1", false},
-                  {"native", "", 0, "cublasCreate_v2+0x7e", "libcublas.so.13", false},
-                  {"native", "a.cpp", 12, "ns::f()", "a", true},
-                  {"native", "a.cpp", 20, "main", "a", false}}}};
+  run.stacks = {{StackRole::call,
+                 {{FrameLanguage::native, "", 0, "+0x4cb045", "libcuda.so.1", false},
+                  {FrameLanguage::native, "", 0, "cublasCreate_v2+0x7e", "libcublas.so.13", false},
+                  {FrameLanguage::native, "a.cpp", 12, "ns::f()", "a", true},
+                  {FrameLanguage::native, "a.cpp", 20, "main", "a", false}}}};
   const auto pairs = [&](const Violation& source) {
     return merged(
                {input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')})
                .violations.size() == 1;
   };
-  EXPECT_TRUE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
-  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cusparseCreate", "static")));
-  EXPECT_FALSE(pairs(violation("host-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
-  run.stacks[0].role = "allocated";
-  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", "static")));
+  EXPECT_TRUE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", Evidence::sources)));
+  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cusparseCreate", Evidence::sources)));
+  EXPECT_FALSE(pairs(violation("host-alloc", "a.cpp", 12, "ns::f", "cublasCreate", Evidence::sources)));
+  run.stacks[0].role = StackRole::allocated;
+  EXPECT_FALSE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", Evidence::sources)));
 }
 
 // capture-invalidated is what a run says when it has no finer rule; the sources may have one.
@@ -121,7 +121,7 @@ TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
   Violation run = violation("capture-invalidated", "a.cpp", 12, "f", "cudaStreamAddCallback");
   run.message = "killed capture 1";
   run.hint = "see the call";
-  Violation source = violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", "static");
+  Violation source = violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", Evidence::sources);
   source.severity = Severity::warning;
   for (const bool run_first : {true, false}) {
     std::vector<MergeInput> inputs{input(with(clean_run(), {run}), "r", '1'),
@@ -134,9 +134,10 @@ TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
     EXPECT_EQ(report.violations[0].message, "killed capture 1");
     EXPECT_NE(report.violations[0].hint, "see the call");
   }
-  for (const Violation& other : {violation("host-node", "a.cpp", 12, "f", "cudaLaunchHostFunc", "static"),
-                                 violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", "runtime"),
-                                 violation("host-branch", "a.cpp", 12, "f", "", "static")})
+  for (const Violation& other :
+       {violation("host-node", "a.cpp", 12, "f", "cudaLaunchHostFunc", Evidence::sources),
+        violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", Evidence::runtime),
+        violation("host-branch", "a.cpp", 12, "f", "", Evidence::sources)})
     EXPECT_EQ(
         merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')})
             .violations.size(),
@@ -256,11 +257,12 @@ TEST(Merge, ALintWithoutARegionIsOneWithAnotherThatHasOne) {
 
 TEST(Merge, KeepsApartWhatIsNotTheSame) {
   const Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
-  const Violation others[] = {violation("host-sync", "a.cpp", 15, "f", "cudaStreamSynchronize", "static"),
-                              violation("host-poll", "a.cpp", 12, "f", "cudaStreamSynchronize", "static"),
-                              violation("host-sync", "b.cpp", 12, "f", "cudaStreamSynchronize", "static"),
-                              violation("host-sync", "a.cpp", 12, "g", "cudaStreamSynchronize", "static"),
-                              violation("host-sync", "a.cpp", 12, "f", "cudaDeviceSynchronize", "static")};
+  const Violation others[] = {
+      violation("host-sync", "a.cpp", 15, "f", "cudaStreamSynchronize", Evidence::sources),
+      violation("host-poll", "a.cpp", 12, "f", "cudaStreamSynchronize", Evidence::sources),
+      violation("host-sync", "b.cpp", 12, "f", "cudaStreamSynchronize", Evidence::sources),
+      violation("host-sync", "a.cpp", 12, "g", "cudaStreamSynchronize", Evidence::sources),
+      violation("host-sync", "a.cpp", 12, "f", "cudaDeviceSynchronize", Evidence::sources)};
   for (const auto& other : others) {
     const Report report =
         merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')});
@@ -272,7 +274,7 @@ TEST(Merge, PairsAnInlinedNameWithTheQualifiedOne) {
   const Violation run = violation("host-sync", "a.cpp", 12, "route", "c");
   for (const auto& [function, faults] :
        {std::pair("ns::Layer::route", 1u), std::pair("ns::Layer::reroute", 2u)}) {
-    const Violation source = violation("host-sync", "a.cpp", 12, function, "c", "static");
+    const Violation source = violation("host-sync", "a.cpp", 12, function, "c", Evidence::sources);
     const Report report =
         merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
     EXPECT_EQ(report.violations.size(), faults) << function;
@@ -280,12 +282,12 @@ TEST(Merge, PairsAnInlinedNameWithTheQualifiedOne) {
 }
 
 TEST(Merge, PairsNeighboursWithTheirOwnTwins) {
-  const auto at = [](int line, const char* kind) {
+  const auto at = [](int line, Evidence kind) {
     return violation("host-sync", "a.cpp", line, "f", "c", kind);
   };
-  const Report report =
-      merged({input(with(clean_run(), {at(10, "runtime"), at(12, "runtime")}), "r", '1'),
-              input(with(clean_sources(), {at(10, "static"), at(12, "static")}), "s", '2')});
+  const Report report = merged(
+      {input(with(clean_run(), {at(10, Evidence::runtime), at(12, Evidence::runtime)}), "r", '1'),
+       input(with(clean_sources(), {at(10, Evidence::sources), at(12, Evidence::sources)}), "s", '2')});
   ASSERT_EQ(report.violations.size(), 2u);
   for (const auto& fault : report.violations) EXPECT_EQ(fault.evidence.size(), 2u);
   EXPECT_EQ(report.violations[0].location.line, 10);
@@ -364,7 +366,7 @@ TEST(Merge, ASuppressionOfOneRankDoesNotCoverAnother) {
   const Report ranks =
       merged({input(with(clean_run(), {open}), "r0", '1'), input(with(clean_run(), {allowed}), "r1", '2')});
   EXPECT_EQ(ranks.verdict, Verdict::fail);
-  Violation source = violation("host-sync", "a.cpp", 12, "f", "c", "static");
+  Violation source = violation("host-sync", "a.cpp", 12, "f", "c", Evidence::sources);
   const Report kinds = merged(
       {input(with(clean_run(), {allowed}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
   EXPECT_EQ(kinds.verdict, Verdict::pass);
@@ -373,7 +375,7 @@ TEST(Merge, ASuppressionOfOneRankDoesNotCoverAnother) {
 TEST(Merge, DropsNotesOnSuppressionsThatAnotherReportUsed) {
   Violation used = violation("host-sync", "a.cpp", 12, "f", "c");
   used.suppressed = Suppressed{"why", "s.supp:1"};
-  Violation note = violation("unused-suppression", "s.supp", 1, "", "", "static");
+  Violation note = violation("unused-suppression", "s.supp", 1, "", "", Evidence::sources);
   note.severity = Severity::note;
   note.details["suppression"] = "s.supp:1";
   const Report report =
@@ -425,8 +427,8 @@ TEST(Merge, TwoRanksThatSawAStepOnceEachSawItTwiceNowhere) {
   Report rank = clean_run();
   rank.captures.clear();
   rank.coverage.captures_completed = 0;
-  rank.coverage.kind = "eager";
-  rank.coverage.regions = {{"step", "nvtx", 1}};
+  rank.coverage.kind = CoverageKind::eager;
+  rank.coverage.regions = {{"step", RegionSource::nvtx, 1}};
   const Report report = merged({input(rank, "r0", '1'), input(rank, "r1", '2')});
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
 }
@@ -435,17 +437,17 @@ TEST(Merge, ARegionInTheSourceIsNoOccurrenceOfAStep) {
   Report rank = clean_run();
   rank.captures.clear();
   rank.coverage.captures_completed = 0;
-  rank.coverage.kind = "eager";
-  rank.coverage.regions = {{"step", "nvtx", 1}};
+  rank.coverage.kind = CoverageKind::eager;
+  rank.coverage.regions = {{"step", RegionSource::nvtx, 1}};
   Report sources = clean_sources();
-  sources.coverage.regions = {{"engine::step", "lint", 7}};
+  sources.coverage.regions = {{"engine::step", RegionSource::lint, 7}};
   EXPECT_EQ(merged({input(rank, "r", '1'), input(sources, "s", '2')}).verdict, Verdict::inconclusive);
 }
 
 TEST(Merge, KeepsTheInputsOfAMerge) {
   const Report first = merged({input(clean_run(), "r", '1'), input(clean_sources(), "s", '2')});
   Report engine = clean_sources();
-  engine.tool.component = "engine";
+  engine.tool.component = Component::engine;
   const Report second = merged({input(first, "m", '3'), input(engine, "e", '4')});
   ASSERT_EQ(second.inputs.size(), 3u);
   EXPECT_FALSE(merge({}, "0").ok());

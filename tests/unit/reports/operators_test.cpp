@@ -6,10 +6,10 @@ namespace capgate::reports {
 namespace {
 
 Frame native(std::string function) {
-  return {"native", "", 0, std::move(function), "libtorch_cpu.so", false};
+  return {FrameLanguage::native, "", 0, std::move(function), "libtorch_cpu.so", false};
 }
 Frame python(std::string function, std::string file) {
-  return {"python", std::move(file), 7, std::move(function), "", false};
+  return {FrameLanguage::python, std::move(file), 7, std::move(function), "", false};
 }
 
 std::vector<std::string> deciding(const std::vector<Frame>& frames) {

@@ -5,15 +5,15 @@ namespace capgate::reports::testing {
 namespace {
 
 Frame native(std::string function, std::string module, std::string file = "", int line = 0) {
-  return {"native", std::move(file), line, std::move(function), std::move(module), false};
+  return {FrameLanguage::native, std::move(file), line, std::move(function), std::move(module), false};
 }
 Frame python(std::string function, std::string file, int line) {
-  return {"python", std::move(file), line, std::move(function), "", false};
+  return {FrameLanguage::python, std::move(file), line, std::move(function), "", false};
 }
 
-Report base(std::string component) {
+Report base(Component component) {
   Report report;
-  report.tool = {"capgate", "0.1.0", std::move(component)};
+  report.tool = {"capgate", "0.1.0", component};
   report.subject.program = "build/decode";
   report.subject.source_digest = std::string(64, '5');
   report.subject.config_digest = std::string(64, 'c');
@@ -22,7 +22,7 @@ Report base(std::string component) {
 }
 
 Report run() {
-  Report report = base("detector");
+  Report report = base(Component::detector);
   report.run = Run{{"build/decode", "--steps", "8"}, 0, std::nullopt, false, 2.25};
   report.subject.build_id = "3f2a91c04b77d0e1";
   report.subject.code_digest = std::string(64, '7');
@@ -33,12 +33,11 @@ Report run() {
   report.environment = {{{0, "NVIDIA H200", "90"}},
                         "580.65.06",
                         "13.0",
-                        "/usr/local/cuda/lib64/libcupti.so.13",
-                        "130000",
+                        {"/usr/local/cuda/lib64/libcupti.so.13", "130000"},
                         "gpu-1",
                         "3.12",
                         "2.11.0"};
-  report.coverage.kind = "capture";
+  report.coverage.kind = CoverageKind::capture;
   report.coverage.cupti = "attached";
   report.coverage.processes = {{4711, std::nullopt, "build/decode", true, 25313, 0}};
   report.coverage.sources_run = {"main.cpp", "model/decode.cpp"};
@@ -67,11 +66,11 @@ Capture capture(std::string id, std::string bucket, std::string result, uint64_t
 }  // namespace
 
 Violation violation(std::string rule, std::string file, int line, std::string function, std::string callee,
-                    std::string evidence) {
+                    Evidence evidence) {
   Violation violation;
   violation.rule = std::move(rule);
   violation.message = "something happened here";
-  violation.evidence = {std::move(evidence)};
+  violation.evidence = {evidence};
   violation.location.file = std::move(file);
   violation.location.line = line;
   violation.location.function = std::move(function);
@@ -102,7 +101,7 @@ Report failed_run() {
   sync.source = {{211, "    counts = torch.bincount(ids)"},
                  {212, "    if counts.max().item() > self.capacity:"},
                  {213, "        ids = self.drop(ids)"}};
-  sync.stacks = {{"call",
+  sync.stacks = {{StackRole::call,
                   {native("cudaStreamSynchronize", "libcudart.so.13"),
                    native("at::native::_local_scalar_dense_cuda(at::Tensor const&)", "libtorch_cuda.so"),
                    native("at::_ops::item::call(at::Tensor const&)", "libtorch_cpu.so"),
@@ -126,7 +125,7 @@ Report failed_run() {
   copy.source = {
       {74, "  cudaMemcpyAsync(d_lengths, lengths.data(), bytes, cudaMemcpyHostToDevice, stream);"}};
   copy.stacks = {
-      {"call",
+      {StackRole::call,
        {native("cudaMemcpyAsync", "decode"),
         native("void engine::upload<int>(std::vector<int> const&)", "decode", "model/decode.cpp", 74),
         native("engine::step(int)", "decode", "model/decode.cpp", 120),
@@ -164,12 +163,12 @@ Report clean_run() {
 }
 
 Report clean_sources() {
-  Report report = base("static_checks");
+  Report report = base(Component::static_checks);
   report.subject.program.clear();
-  report.coverage.kind = "source";
+  report.coverage.kind = CoverageKind::source;
   report.coverage.files_parsed = 31;
   report.coverage.files_failed = 0;
-  report.coverage.regions = {{"capture at model/decode.cpp:110", "lint", 1}};
+  report.coverage.regions = {{"capture at model/decode.cpp:110", RegionSource::lint, 1}};
   report.coverage.sources_read = {"include/decode.h", "main.cpp", "model/decode.cpp"};
   finish(report);
   return report;

@@ -17,6 +17,6 @@ Report clean_sources();
 
 // The least violation that finish() accepts.
 Violation violation(std::string rule, std::string file, int line, std::string function,
-                    std::string callee = "", std::string evidence = "runtime");
+                    std::string callee = "", Evidence evidence = Evidence::runtime);
 
 }  // namespace capgate::reports::testing

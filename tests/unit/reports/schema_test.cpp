@@ -71,7 +71,7 @@ TEST(Schema, HoldsForAReportWithEveryOptionalKey) {
   fault.flow = {{"a.cpp", 1, "copied here"}};
   fault.per_step = PerStep{4, 8, 51.5, {{1, "warm-up"}}};
   report.violations[1].symptom_of = fault.id;
-  fault.baseline = "new";
+  fault.baseline = BaselineState::new_since;
   report.coverage.processes[0].rank = 3;
   report.run->signal = 9;
   report.run->exit_code.reset();
@@ -80,7 +80,7 @@ TEST(Schema, HoldsForAReportWithEveryOptionalKey) {
 
 TEST(Schema, HoldsForAnEmptyReport) {
   Report report;
-  report.tool.component = "detector";
+  report.tool.component = Component::detector;
   finish(report);
   EXPECT_EQ(violations(Json::parse(to_json(report))), "");
 }

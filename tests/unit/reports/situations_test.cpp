@@ -34,7 +34,7 @@ std::string text_of(std::string_view glob) {
 }
 
 Frame inner_frame(std::string function, std::string file, std::string module) {
-  return {"native", std::move(file), 0, std::move(function), std::move(module), false};
+  return {FrameLanguage::native, std::move(file), 0, std::move(function), std::move(module), false};
 }
 
 // What a condition wants is put where a report has it.
@@ -50,7 +50,7 @@ void fulfil(const Condition& condition, Violation& v) {
                                      : Phase::step;
     v.capture = text == "capture" ? std::optional<std::string>("1:1") : std::nullopt;
     if (text == "region") v.details["region"] = "decode";
-    if (text == "source") v.evidence = {"static"};
+    if (text == "source") v.evidence = {Evidence::sources};
   } else if (condition.field == "direction") {
     v.details["direction"] = text;
   } else if (condition.field == "refused") {
@@ -101,13 +101,13 @@ const std::vector<std::vector<Condition>>& surroundings() {
 // As its conditions want it, the rest by the surroundings.
 Violation example_violation(const Situation& situation, std::span<const Condition> around = {}) {
   Violation v = violation(std::string(situation.rule), "step.cpp", 7, "step", "somethingElse");
-  v.stacks = {{"call", {{"native", "step.cpp", 7, "step", "program", false}}}};
+  v.stacks = {{StackRole::call, {{FrameLanguage::native, "step.cpp", 7, "step", "program", false}}}};
   v.phase = Phase::step;
   for (const Condition& condition : around) fulfil(condition, v);
   if (std::any_of(situation.when.begin(), situation.when.end(),
                   [](const Condition& condition) { return condition.field == "where"; })) {
     v.details.erase("region");
-    v.evidence = {"runtime"};
+    v.evidence = {Evidence::runtime};
   }
   for (const Condition& condition : situation.when) fulfil(condition, v);
   return v;
@@ -206,10 +206,10 @@ TEST(Situations, OnlyWhatTheUsersLineCallsTellsItsLibrary) {
   Violation v = violation("pageable-copy", "ext.cpp", 9, "upload", "cudaMemcpyAsync");
   v.phase = Phase::step;
   v.details = {{"direction", "host to device"}, {"host memory", "heap memory"}, {"region", "decode"}};
-  v.stacks = {{"call",
-               {{"native", "", 0, "cudaMemcpyAsync", "libcudart.so.13", false},
-                {"native", "ext.cpp", 9, "upload", "ext.so", false},
-                {"native", "", 0, "THPFunction_apply", "libtorch_python.so", false}}}};
+  v.stacks = {{StackRole::call,
+               {{FrameLanguage::native, "", 0, "cudaMemcpyAsync", "libcudart.so.13", false},
+                {FrameLanguage::native, "ext.cpp", 9, "upload", "ext.so", false},
+                {FrameLanguage::native, "", 0, "THPFunction_apply", "libtorch_python.so", false}}}};
   EXPECT_EQ(situation_of(v).id, "pageable-copy.upload-in-step");
   v.stacks[0].frames[0].module = "libtorch_cuda.so";
   EXPECT_EQ(situation_of(v).id, "pageable-copy.torch-upload");

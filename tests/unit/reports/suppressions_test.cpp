@@ -59,9 +59,9 @@ TEST(SuppressionFile, SurvivesHostileText) {
 
 TEST(SuppressionFile, MatchesAnyFrameOfTheStack) {
   Violation fault = violation("host-sync", "model/a.py", 3, "f");
-  fault.stacks = {{"call",
-                   {{"native", "", 0, "cudaStreamSynchronize", "/x/libcudart.so.13", false},
-                    {"python", "/p/vllm/sampler.py", 7, "Sampler.sample", "", false}}}};
+  fault.stacks = {{StackRole::call,
+                   {{FrameLanguage::native, "", 0, "cudaStreamSynchronize", "/x/libcudart.so.13", false},
+                    {FrameLanguage::python, "/p/vllm/sampler.py", 7, "Sampler.sample", "", false}}}};
   for (const char* line : {"host-sync:f  r", "*:Sampler.*  r", "host-sync:model/*  r",
                            "host-sync:vllm/sampler.py  r", "host-sync:libcudart.so*  r"}) {
     const Report report = judged(clean_run(), {fault}, file(line));

@@ -48,7 +48,7 @@ TEST(Terminal, ShowsTheGoldenViews) {
   all.width = 72;
   expect_golden("failed_run_all_color_72.txt", render_terminal(failed_run(), all));
 
-  Violation branch = violation("host-branch", "engine/route.cpp", 57, "engine::route", "", "static");
+  Violation branch = violation("host-branch", "engine/route.cpp", 57, "engine::route", "", Evidence::sources);
   branch.phase = Phase::source;
   branch.message = "`if (overflow)` depends on d_overflow, which a kernel wrote";
   branch.flow = {{"engine/route.cpp", 51, "count<<<…>>> writes d_overflow"},
@@ -78,7 +78,7 @@ TEST(Terminal, SaysVerdictThenWorstThenProof) {
 TEST(Terminal, CountsAndNamesHoldForAllCapturesOfAFault) {
   Report report = clean_run();
   ASSERT_FALSE(report.captures.empty());
-  Violation copy = violation("pageable-copy", "main.cu", 173, "run", "cudaMemcpyAsync", "runtime");
+  Violation copy = violation("pageable-copy", "main.cu", 173, "run", "cudaMemcpyAsync", Evidence::runtime);
   copy.phase = Phase::capture;
   copy.severity = Severity::error;
   copy.count = 6;
@@ -124,7 +124,7 @@ Report read_back() {
   copy.phase = Phase::step;
   copy.symptom_of = "wait";
   copy.message = "copies 4 bytes into a stack array";
-  Violation branch = violation("host-branch", "model/moe.py", 214, "MoE.route", "", "static");
+  Violation branch = violation("host-branch", "model/moe.py", 214, "MoE.route", "", Evidence::sources);
   branch.symptom_of = "wait";
   report.violations = {branch, wait, copy};
   finish(report);
@@ -174,7 +174,7 @@ TEST(Terminal, ARefusedCallHasNoTime) {
 TEST(Terminal, PrintsNoFrameWithoutANameFirst) {
   Report report = failed_run();
   auto& frames = report.violations[0].stacks[0].frames;
-  const Frame nameless{"native", "", 0, "+0x4cb045", "libcuda.so.1", false};
+  const Frame nameless{FrameLanguage::native, "", 0, "+0x4cb045", "libcuda.so.1", false};
   frames.insert(frames.begin(), nameless);
   EXPECT_NE(
       render_terminal(report, {}).find("\n  stack   cudaStreamSynchronize              libcudart.so.13\n"),
@@ -183,7 +183,7 @@ TEST(Terminal, PrintsNoFrameWithoutANameFirst) {
   const std::string text = render_terminal(report, {});
   EXPECT_NE(text.find("\n  stack   cudaStreamSynchronize              libcuda.so.1\n"), std::string::npos)
       << text;
-  report.violations[0].stacks[0].role = "forked";
+  report.violations[0].stacks[0].role = StackRole::forked;
   for (const auto& line : lines(render_terminal(report, {})))
     EXPECT_EQ(line.find("+0x4cb045"), std::string::npos) << line;
 }
@@ -192,7 +192,7 @@ TEST(Terminal, KeepsTheFramesThatDecide) {
   Report report = failed_run();
   auto& frames = report.violations[0].stacks[0].frames;
   frames.insert(frames.begin() + 2,
-                Frame{"native", "", 0, "at::native::_grouped_mm_fallback(at::Tensor const&)+0x1",
+                Frame{FrameLanguage::native, "", 0, "at::native::_grouped_mm_fallback(at::Tensor const&)+0x1",
                       "libtorch_cuda.so", false});
   const std::string text = render_terminal(report, {});
   for (const char* kept :
@@ -259,7 +259,6 @@ TEST(Terminal, ShowsNoControlCharacterOfAReport) {
     fault.details["region"] = fault.details["consequence"] = evil;
     for (auto& line : fault.source) line.text = evil;
     for (auto& stack : fault.stacks) {
-      stack.role = evil;
       for (auto& frame : stack.frames) frame.function = frame.file = frame.module = evil;
     }
     fault.flow = {{evil, 1, evil}};
@@ -287,7 +286,7 @@ TEST(Terminal, CutsLongListsAndSaysSo) {
   for (int i = 0; i < 50; ++i) {
     const std::string bucket = "bs=" + std::to_string(i);
     report.reasons.push_back({bucket + " was not captured", "capgate audit --expect-bucket " + bucket});
-    report.coverage.regions.push_back({"step " + std::to_string(i), "nvtx", 2});
+    report.coverage.regions.push_back({"step " + std::to_string(i), RegionSource::nvtx, 2});
     report.coverage.not_checked.push_back("thing " + std::to_string(i));
   }
   const std::string text = render_terminal(report, {});

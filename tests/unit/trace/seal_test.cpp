@@ -100,7 +100,7 @@ TEST(PythonStack, AsTheInterpreterWritesIt) {
   EXPECT_EQ(frames[0].file, "/home/me/model/moe.py");
   EXPECT_EQ(frames[0].line, 212);
   EXPECT_EQ(frames[0].function, "route");
-  EXPECT_EQ(frames[0].language, "python");
+  EXPECT_EQ(frames[0].language, reports::FrameLanguage::python);
   EXPECT_EQ(frames[1].line, 0);
   EXPECT_TRUE(seal::parse_python_stack("nonsense\nFile \"x, line\n").empty());
 }

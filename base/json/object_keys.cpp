@@ -1,8 +1,8 @@
-#include "reports/json/object_keys.h"
+#include "base/json/object_keys.h"
 
 #include <algorithm>
 
-namespace capgate::reports {
+namespace capgate {
 
 void ObjectKeys::value(size_t depth) {
   if (depth > 0 && !levels_[depth - 1].object) ++levels_[depth - 1].seen;
@@ -15,12 +15,11 @@ void ObjectKeys::open(size_t depth, bool object) {
   levels_[depth].seen = 0;
 }
 
-bool ObjectKeys::key(size_t depth, std::string_view name) {
+size_t ObjectKeys::key(size_t depth, std::string_view name) {
   Level& level = levels_[depth - 1];
-  if (level.seen == kMost) return false;
   if (level.keys.size() == level.seen) level.keys.emplace_back();
   level.keys[level.seen++] = name;
-  return true;
+  return level.seen;
 }
 
 std::optional<std::string> ObjectKeys::close_object(size_t depth) const {
@@ -47,4 +46,4 @@ std::string ObjectKeys::path(size_t depth) const {
   return text;
 }
 
-}  // namespace capgate::reports
+}  // namespace capgate

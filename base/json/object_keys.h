@@ -1,5 +1,5 @@
-// What keys the objects of a JSON text hold, told while it is parsed. A key that appears twice in one object
-// is refused: readers differ in which of the two counts, so that one report could be two.
+// The keys of the objects of a JSON text, followed while it is parsed. A key that appears twice in one object
+// is refused: readers differ in which of the two counts, so that one text could be two.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,15 @@
 #include <string_view>
 #include <vector>
 
-namespace capgate::reports {
+namespace capgate {
 
 class ObjectKeys {
  public:
-  // No object of a report has more; finding a key in one takes as long as it has keys.
-  static constexpr size_t kMost = 1000;
-
   // A value, an object or a list begins with so many objects and lists around it.
   void value(size_t depth);
   void open(size_t depth, bool object);
-  // A key of the object with depth - 1 around it. False: it is one too many.
-  bool key(size_t depth, std::string_view name);
+  // A key of the object with depth - 1 around it. Its number in the object, from 1.
+  size_t key(size_t depth, std::string_view name);
   // The object ends. Its path and the key that appears twice in it: `coverage: the key "kind" appears twice`.
   std::optional<std::string> close_object(size_t depth) const;
 
@@ -34,4 +31,4 @@ class ObjectKeys {
   std::vector<Level> levels_;
 };
 
-}  // namespace capgate::reports
+}  // namespace capgate
