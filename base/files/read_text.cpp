@@ -40,8 +40,9 @@ const char* unreadable_kind(const struct stat& file, bool from_shell) {
 }
 
 // All that comes from an open file. Closes nothing.
-Result<std::string> read_open(int fd, const std::string& shown, size_t largest) {
+Result<std::string> read_open(int fd, const std::string& shown, size_t largest, size_t expected = 0) {
   std::string text;
+  text.reserve(expected);
   std::array<char, 1 << 16> block;
   ssize_t got;
   while ((got = ::read(fd, block.data(), block.size())) != 0) {
@@ -67,8 +68,9 @@ Result<std::string> read_file(const std::string& path, size_t largest) {
     return Error{fmt::format("{}: is a socket, not a file", path)};
   }
   const char* refused = unreadable_kind(file, from_shell);
+  const auto expected = static_cast<size_t>(file.st_size);
   auto text = refused ? Result<std::string>(Error{fmt::format("{}: {}", path, refused)})
-                      : read_open(fd, path, largest);
+                      : read_open(fd, path, largest, expected <= largest ? expected : 0);
   ::close(fd);
   return text;
 }

@@ -18,7 +18,7 @@ inline constexpr size_t kLargestSettings = size_t{16} << 20;
 Result<std::string> read_text(const std::string& path);
 
 // "-" is a file's name here.
-Result<std::string> read_file(const std::string& path, size_t largest);
+Result<std::string> read_file(const std::string& path, size_t largest = kLargestText);
 Result<std::string> read_settings_text(const std::string& path);
 
 }  // namespace capgate

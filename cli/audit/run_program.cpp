@@ -18,6 +18,8 @@
 #include <thread>
 
 #include "base/exit_code.h"
+#include "base/process/file_descriptor.h"
+#include "base/process/spawn.h"
 
 namespace capgate::cli {
 namespace {
@@ -49,30 +51,6 @@ sigset_t interrupts() {
   return set;
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  list.reserve(words.size() + 1);
-  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { reset(); }
-  int get() const { return fd_; }
-  void reset(int fd = -1) {
-    if (fd_ >= 0) close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_;
-};
-
 // What the child inherits is what capgate itself was started with.
 struct SignalState {
   sigset_t mask;
@@ -82,34 +60,15 @@ struct SignalState {
 // Starts the program; the pid, or why the kernel refused it.
 Result<pid_t> start(const std::string& path, const std::vector<std::string>& argv,
                     const std::vector<std::string>& environment, const SignalState& inherited) {
-  const std::vector<char*> words = pointers(argv);
-  const std::vector<char*> variables = pointers(environment);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Error{fmt::format("cannot run {}: {}", path, std::strerror(errno))};
-  FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
-
-  const pid_t child = fork();
-  if (child < 0) return Error{fmt::format("cannot run {}: {}", path, std::strerror(errno))};
-  if (child == 0) {
-    sigaction(SIGCHLD, &inherited.child, nullptr);
-    sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
-    execvpe(path.c_str(), words.data(), variables.data());
-    const int why = errno;
-    if (write(write_end.get(), &why, sizeof why) < 0) _exit(126);
-    _exit(127);
-  }
-  write_end.reset();
-  int why = 0;
-  ssize_t bytes = 0;
-  do {
-    bytes = read(read_end.get(), &why, sizeof why);
-  } while (bytes < 0 && errno == EINTR);
-  if (bytes == static_cast<ssize_t>(sizeof why)) {
-    waitpid(child, nullptr, 0);
-    return Error{fmt::format("cannot run {}: {}", path, std::strerror(why))};
-  }
-  return child;
+  Spawn what;
+  what.program = path;
+  what.argv = argv;
+  what.environment = environment;
+  what.mask = &inherited.mask;
+  what.on_child = &inherited.child;
+  auto program = spawn(what);
+  if (!program) return Error{fmt::format("cannot run {}: {}", path, program.error())};
+  return program;
 }
 
 class Run {

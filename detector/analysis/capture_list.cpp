@@ -1,4 +1,5 @@
 #include "detector/analysis/capture_list.h"
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/node_kind.h"
 #include "reports/verdict/verdict.h"
 
 namespace capgate::analysis {
@@ -43,10 +45,10 @@ const char* memory_name(trace::Memory known) {
 std::string node_name(const Timeline& timeline, const trace::GraphNodeRecord& r) {
   constexpr size_t kLongestName = 200;
   if (r.name) return full_kernel_name(timeline.trace->text(r.name), kLongestName);
-  if (r.kind == 1)
+  if (r.kind == trace::kCopyNode)
     return size_text(r.bytes, r.bytes) + " " + memory_name(operand_memory(timeline, r.src, r.src_memory)) +
            " to " + memory_name(operand_memory(timeline, r.dst, r.dst_memory));
-  if (r.kind == 2) return size_text(r.bytes, r.bytes);
+  if (r.kind == trace::kMemsetNode) return size_text(r.bytes, r.bytes);
   return {};
 }
 

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "base/counted.h"
+#include "base/region_pattern.h"
 #include "detector/analysis/graph_coverage.h"
 #include "detector/analysis/notices.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/python_script.h"
-#include "reports/settings/glob.h"
 
 namespace capgate::analysis {
 namespace {
@@ -160,10 +160,8 @@ void regions(const std::vector<Timeline>& timelines, const std::vector<std::stri
               region.capgate_h ? reports::RegionSource::capgate_h : reports::RegionSource::nvtx}];
   for (const auto& [key, count] : seen) report.coverage.regions.push_back({key.first, key.second, count});
   for (const auto& pattern : patterns) {
-    const size_t at = pattern.find('@');
-    const std::string glob = at == std::string::npos ? pattern : pattern.substr(at + 1);
     const bool met = std::any_of(seen.begin(), seen.end(), [&](const auto& region) {
-      return reports::glob_match(glob, region.first.first);
+      return glob_match(region_pattern(pattern).name, region.first.first);
     });
     if (!met) report.coverage.not_checked.push_back("no range matched --region '" + pattern + "'");
   }

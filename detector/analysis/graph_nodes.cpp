@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "detector/trace/node_kind.h"
+
 namespace capgate::analysis {
 namespace {
 
-constexpr uint32_t kConditional = 13;  // CUgraphNodeType
 constexpr int kMostNested = 16;
 
 // Of records in the order of the trace, the first one behind `seq`.
@@ -110,7 +111,8 @@ void GraphNodes::add(uint64_t graph, const Nested& where, std::vector<NodeInGrap
        at != links->second.end() && (*at)->h.seq < window.second; ++at) {
     const auto* link = *at;
     const uint64_t outer = where.depth == 0 ? link->node : where.outer;
-    add(link->child, {where.as_of, where.in_condition || link->kind == kConditional, where.depth + 1, outer},
+    add(link->child,
+        {where.as_of, where.in_condition || link->kind == trace::kConditionalNode, where.depth + 1, outer},
         out);
   }
 }

@@ -1,6 +1,5 @@
 #include "detector/seal/sealed_file.h"
 
-#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/files/write_text.h"
 #include "detector/trace/format.h"
 
 namespace capgate::seal {
@@ -57,8 +57,7 @@ Result<SealedTrace> parse_sealed(std::span<const std::byte> file, const std::str
   if (version < kOldestSealVersion || version > kSealVersion)
     return Error{name + ": a sealed trace of version " + std::to_string(version) +
                  "; this capgate reads versions " + std::to_string(kOldestSealVersion) + " to " +
-                 std::to_string(kSealVersion) +
-                 ": analyze it with the capgate that wrote it"};
+                 std::to_string(kSealVersion) + ": analyze it with the capgate that wrote it"};
   auto sections = unpack(file.subspan(kHeadBytes), name);
   if (!sections) return Error{sections.error()};
   return decode_sections(*sections, name);
@@ -79,18 +78,7 @@ Result<void> write_sealed(const SealedTrace& trace, const std::string& path) {
   if (ZSTD_isError(packed)) return Error{path + ": cannot be packed: " + ZSTD_getErrorName(packed)};
   out.resize(kHeadBytes + packed);
 
-  const std::string half = path + "." + std::to_string(::getpid()) + ".part";
-  std::ofstream file(half, std::ios::binary | std::ios::trunc);
-  file.write(out.data(), static_cast<std::streamsize>(out.size()));
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(half, path, failed);
-  if (!file || failed) {
-    const std::string why = failed ? failed.message() : std::strerror(errno);
-    std::filesystem::remove(half, failed);
-    return Error{path + ": cannot be written: " + why};
-  }
-  return {};
+  return write_text({out.data(), out.size()}, path);
 }
 
 Result<SealedTrace> read_sealed(const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/hex.h"
 #include "detector/trace/record_check.h"
 
 namespace capgate::trace {
@@ -19,12 +20,8 @@ std::string text_at(const std::byte* data, size_t bytes) {
 }
 
 std::string hex(const std::byte* data, size_t bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
-  for (size_t i = 0; i < bytes; ++i) {
-    out += kDigits[std::to_integer<unsigned>(data[i]) >> 4];
-    out += kDigits[std::to_integer<unsigned>(data[i]) & 15];
-  }
+  append_hex(out, data, bytes);
   return out;
 }
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/files/read_text.h"
 #include "engine/cli/number_checks.h"
 #include "engine/config/json_guard.h"
-#include "engine/config/read_text_file.h"
 
 namespace dsv4::cli {
 namespace {
@@ -16,7 +16,7 @@ using capgate::Error;
 using capgate::Result;
 using Json = nlohmann::json;
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 // One line; keeps the first thing that is wrong with it.
 class Line {
@@ -137,7 +137,7 @@ Result<void> read_line(const Json& json, const std::string& origin, int number, 
 
 Result<Prompts> read_prompts(const std::string& path, const Request& defaults, const std::string& model_dir,
                              const ModelConfig& config) {
-  auto text = read_text_file(path, kMostBytes);
+  auto text = capgate::read_file(path, kMostBytes);
   if (!text) return Error{text.error()};
   Prompts all;
   int number = 0;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/files/read_text.h"
 #include "engine/config/json_guard.h"
-#include "engine/config/read_text_file.h"
 #include "engine/config/validate_config.h"
 
 namespace dsv4 {
@@ -362,11 +362,11 @@ Result<ModelConfig> parse_config(std::string_view text, std::string_view origin)
 }
 
 // A published config.json has some thousand bytes.
-constexpr std::uintmax_t kMostBytes = 16 << 20;
+constexpr std::size_t kMostBytes = 16 << 20;
 
 Result<ModelConfig> load_config(const std::string& dir) {
   const std::string path = dir + "/config.json";
-  const auto text = read_text_file(path, kMostBytes);
+  const auto text = capgate::read_file(path, kMostBytes);
   if (!text) return Error{text.error()};
   return parse_config(*text, path);
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/files/read_text.h"
 #include "engine/config/json_guard.h"
-#include "engine/config/read_text_file.h"
 #include "engine/tokenizer/byte_alphabet.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr char kByteLevelPattern[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr int kMostTokens = 1 << 22;
-constexpr std::uintmax_t kMostBytes = 512 << 20;
+constexpr std::size_t kMostBytes = 512 << 20;
 
 bool flag(const json& object, const char* key, bool otherwise = false) {
   const auto it = object.find(key);
@@ -225,7 +225,7 @@ Result<Tokenizer> Tokenizer::parse(std::string_view text, const std::string& ori
 
 Result<Tokenizer> Tokenizer::open(const std::string& dir) {
   const std::string path = dir + "/tokenizer.json";
-  const auto text = read_text_file(path, kMostBytes);
+  const auto text = capgate::read_file(path, kMostBytes);
   if (!text) return Error{fmt::format("{}; a prompt of text needs the model's tokenizer.json", text.error())};
   return parse(*text, path);
 }

@@ -10,9 +10,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/files/read_text.h"
 #include "engine/config/canonical_config.h"
 #include "engine/config/parse_config.h"
-#include "engine/config/read_text_file.h"
 
 namespace dsv4 {
 namespace {
@@ -103,7 +103,7 @@ Result<void> check_is_ours(const std::string& dir) {
       if (is_there(name)) return Error{fmt::format("{}: holds {} already", dir, name)};
     return {};
   }
-  const auto text = read_text_file(dir + "/config.json", std::uintmax_t{16} << 20);
+  const auto text = capgate::read_file(dir + "/config.json", std::size_t{16} << 20);
   const capgate::Result<ModelConfig> config =
       text ? parse_config(*text, "config.json") : Result<ModelConfig>(Error{text.error()});
   if (!config || canonical_config(*config) != *text)

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/hex.h"
 #include "reports/digest/sha256.h"
 #include "reports/gate/digests.h"
 
@@ -71,13 +72,8 @@ Result<std::string> build_id(const std::string& path) {
   const void* bytes = nullptr;
   const ssize_t size = dwelf_elf_gnu_build_id(file->get(), &bytes);
   if (size <= 0) return Error{path + ": has no build id; link it with -Wl,--build-id"};
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (ssize_t i = 0; i < size; ++i) {
-    const auto byte = static_cast<const unsigned char*>(bytes)[i];
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  append_hex(text, bytes, static_cast<size_t>(size));
   return text;
 }
 

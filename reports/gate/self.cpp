@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "base/hex.h"
 #include "reports/gate/digests.h"
 
 // Linked in by capgate_source_digest(); a program without it still links.
@@ -13,12 +14,8 @@ namespace capgate::gate {
 namespace {
 
 std::string hex(const unsigned char* bytes, size_t size) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (size_t i = 0; i < size; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
+  append_hex(text, bytes, size);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/cuda_names.h"
 #include "reports/digest/sha256.h"
 #include "reports/identity/function_key.h"
 
@@ -20,15 +21,7 @@ std::string path_key(std::string_view file) {
 }
 
 std::string callee_name(std::string_view function) {
-  std::string key(function);
-  for (const std::string_view suffix : {"_ptsz", "_ptds"})
-    if (key.ends_with(suffix)) key.resize(key.size() - suffix.size());
-  const size_t version = key.rfind("_v");
-  if (version != std::string::npos && version + 2 < key.size() &&
-      std::all_of(key.begin() + static_cast<long>(version) + 2, key.end(),
-                  [](char c) { return c >= '0' && c <= '9'; }))
-    key.resize(version);
-  return key;
+  return std::string(without_variant(function));
 }
 
 std::string callee_key(const Violation& violation) {

@@ -10,6 +10,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/files/read_text.h"
+#include "base/files/write_text.h"
+#include "base/hex.h"
 #include "static_checks/cache/stamp.h"
 #include "static_checks/frontend/files.h"
 
@@ -23,11 +26,7 @@ constexpr int64_t kDay = 86'400'000'000'000;
 
 std::string hex(const std::string& bytes) {
   std::string text;
-  for (const char c : bytes) {
-    char pair[3];
-    std::snprintf(pair, sizeof pair, "%02x", static_cast<unsigned char>(c));
-    text += pair;
-  }
+  append_hex(text, bytes.data(), bytes.size());
   return text;
 }
 
@@ -116,12 +115,7 @@ void Cache::keep(const Job& job, const Reply& reply) {
   std::error_code error;
   fs::create_directories(parent_directory(path), error);
   const std::string text = kMagic + compressed(to_bytes(reply));
-  std::string draft = path + ".XXXXXX";
-  const int fd = mkstemp(draft.data());
-  if (fd < 0) return;
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  close(fd);
-  if (!written || rename(draft.c_str(), path.c_str()) != 0) unlink(draft.c_str());
+  (void)write_text(text, path).ok();  // a cache that cannot be written is none
 }
 
 void Cache::prune() const {

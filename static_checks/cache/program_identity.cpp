@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/files/read_text.h"
 #include "static_checks/cache/cache.h"
 #include "static_checks/cache/stamp.h"
 #include "static_checks/frontend/files.h"

@@ -1,7 +1,6 @@
 #include "static_checks/driver/git.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,41 +8,41 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/process/file_descriptor.h"
+#include "base/process/spawn.h"
+
 namespace capgate::lint {
 
 Result<std::string> git(const std::string& folder, const std::vector<std::string>& words) {
+  const auto cannot_run = [](const std::string& why) { return Error{"cannot run git: " + why}; };
   int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return Error{std::string("cannot run git: ") + std::strerror(errno)};
-  if (pipe2(err, O_CLOEXEC) != 0) {
-    close(out[0]), close(out[1]);
-    return Error{std::string("cannot run git: ") + std::strerror(errno)};
-  }
-  std::vector<std::string> line = {"git", "-C", folder};
-  line.insert(line.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(line.size() + 1);
-  for (std::string& word : line) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-  pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(out[1]), close(err[1]);
-  std::string text, complaint;
-  const auto drain = [](int fd, std::string& into) {
+  if (pipe2(out, O_CLOEXEC) != 0) return cannot_run(std::strerror(errno));
+  const FileDescriptor from_out(out[0]);
+  FileDescriptor to_out(out[1]);
+  if (pipe2(err, O_CLOEXEC) != 0) return cannot_run(std::strerror(errno));
+  const FileDescriptor from_err(err[0]);
+  FileDescriptor to_err(err[1]);
+  Spawn what;
+  what.program = "git";
+  what.argv = {"git", "-C", folder};
+  what.argv.insert(what.argv.end(), words.begin(), words.end());
+  what.out = to_out.get();
+  what.err = to_err.get();
+  const auto running = spawn(what);
+  if (!running) return cannot_run(running.error());
+  to_out.reset();
+  to_err.reset();
+  const auto drain = [](const FileDescriptor& from) {
+    std::string text;
     char block[1 << 14];
     ssize_t n = 0;
-    while ((n = read(fd, block, sizeof block)) > 0) into.append(block, static_cast<size_t>(n));
-    close(fd);
+    while ((n = read(from.get(), block, sizeof block)) > 0) text.append(block, static_cast<size_t>(n));
+    return text;
   };
-  drain(out[0], text);  // git says little on stderr: it cannot fill that pipe before it is read
-  drain(err[0], complaint);
-  if (failed != 0) return Error{std::string("cannot run git: ") + std::strerror(failed)};
-  int status = 0;
-  waitpid(pid, &status, 0);
+  std::string text =
+      drain(from_out);  // git says little on stderr: it cannot fill that pipe before it is read
+  const std::string complaint = drain(from_err);
+  const int status = wait_for(*running);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return Error{"git: " + complaint.substr(0, complaint.find('\n'))};
   return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files/read_text.h"
 #include "base/glob.h"
 #include "reports/settings/frames.h"
 #include "reports/suppressions/unproven.h"

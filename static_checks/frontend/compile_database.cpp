@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/files/read_text.h"
 #include "static_checks/frontend/files.h"
 #include "static_checks/frontend/shell_words.h"
 

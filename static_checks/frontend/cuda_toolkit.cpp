@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/files/read_text.h"
 #include "static_checks/frontend/files.h"
 
 namespace capgate::lint {

@@ -1,41 +1,11 @@
 #include "static_checks/frontend/files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 namespace capgate::lint {
 namespace fs = std::filesystem;
-
-Result<std::string> read_file(const std::string& path) {
-  // A pipe that somebody made would be waited for; one that the shell handed over is read.
-  const bool handed_over =
-      path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/") || path == "/dev/stdin";
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | (handed_over ? 0 : O_NONBLOCK));
-  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
-  std::string text;
-  struct stat info{};
-  if (fstat(fd, &info) == 0) {
-    const bool regular = S_ISREG(info.st_mode);
-    if (!regular && !S_ISDIR(info.st_mode) && (!handed_over || !S_ISFIFO(info.st_mode))) {
-      close(fd);
-      return Error{path + ": not a regular file"};
-    }
-    if (regular) text.reserve(static_cast<size_t>(info.st_size));
-  }
-  char block[1 << 16];
-  ssize_t n = 0;
-  while ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))
-    if (n > 0) text.append(block, static_cast<size_t>(n));
-  const int error = errno;
-  close(fd);
-  if (n < 0) return Error{path + ": " + std::strerror(error)};
-  return text;
-}
 
 bool file_exists(const std::string& path) {
   struct stat info{};

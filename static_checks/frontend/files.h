@@ -1,15 +1,10 @@
-// Paths and whole files, without exceptions.
+// Paths, without exceptions.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-
 namespace capgate::lint {
-
-// The error is "PATH: reason".
-Result<std::string> read_file(const std::string& path);
 
 bool file_exists(const std::string& path);
 bool directory_exists(const std::string& path);

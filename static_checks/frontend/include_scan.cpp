@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/files/read_text.h"
 #include "static_checks/frontend/files.h"
 
 namespace capgate::lint {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/files/read_text.h"
 #include "static_checks/frontend/compile.h"
 #include "static_checks/frontend/files.h"
 #include "static_checks/frontend/functions.h"

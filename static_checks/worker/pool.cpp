@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,42 +14,27 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/process/file_descriptor.h"
+#include "base/process/spawn.h"
+
 namespace capgate::lint {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A closed descriptor is -1.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // Files in memory and not pipes: neither side ever waits for the other to read.
-Fd memory_file(const char* name, const std::string& bytes) {
-  Fd fd(memfd_create(name, MFD_CLOEXEC));
+FileDescriptor memory_file(const char* name, const std::string& bytes) {
+  FileDescriptor fd(memfd_create(name, MFD_CLOEXEC));
   for (size_t done = 0; fd.get() >= 0 && done < bytes.size();) {
     const ssize_t n = write(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno != EINTR) return Fd();
+    if (n < 0 && errno != EINTR) return FileDescriptor();
     if (n > 0) done += static_cast<size_t>(n);
   }
   if (fd.get() >= 0) lseek(fd.get(), 0, SEEK_SET);
   return fd;
 }
 
-std::string contents(const Fd& fd, size_t limit) {
+std::string contents(const FileDescriptor& fd, size_t limit) {
   std::string bytes;
   char block[1 << 16];
   for (off_t at = 0; bytes.size() < limit;) {
@@ -68,7 +52,7 @@ constexpr size_t kComplaintLimit = 4096;
 struct Running {
   size_t job = 0;
   pid_t pid = -1;
-  Fd process, reply, complaints;
+  FileDescriptor process, reply, complaints;
   Clock::time_point deadline;
 };
 
@@ -100,7 +84,7 @@ class Pool {
 
   ~Pool() {
     for (const Running& running : running_) kill(running.pid, SIGKILL);
-    for (const Running& running : running_) reap(running.pid);
+    for (const Running& running : running_) wait_for(running.pid);
   }
 
   void run(const std::function<bool(size_t, Reply)>& done) {
@@ -116,38 +100,26 @@ class Pool {
   }
 
  private:
-  static int reap(pid_t pid) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return status;
-  }
-
   // Empty, or why the worker could not be started.
   std::string start(size_t job) {
-    const Fd input = memory_file("job", to_bytes(jobs_[job]));
+    const FileDescriptor input = memory_file("job", to_bytes(jobs_[job]));
     Running running;
     running.job = job;
     running.reply = memory_file("reply", "");
     running.complaints = memory_file("stderr", "");
     if (input.get() < 0 || running.reply.get() < 0 || running.complaints.get() < 0)
       return std::string("no memory for a worker: ") + std::strerror(errno);
-    const pid_t parent = getpid();
-    running.pid = fork();
-    if (running.pid < 0) return std::string("cannot start a worker: ") + std::strerror(errno);
-    if (running.pid == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives a killed parent
-      if (getppid() != parent) _exit(127);
-      dup2(input.get(), STDIN_FILENO);
-      dup2(running.reply.get(), STDOUT_FILENO);
-      dup2(running.complaints.get(), STDERR_FILENO);
-      const char* argv[] = {settings_.worker.c_str(), nullptr};
-      execv(settings_.worker.c_str(), const_cast<char**>(argv));
-      const char* reason = std::strerror(errno);
-      (void)!write(STDERR_FILENO, reason, std::strlen(reason));
-      _exit(127);
-    }
-    running.process = Fd(static_cast<int>(syscall(SYS_pidfd_open, running.pid, 0)));
+    Spawn what;
+    what.program = settings_.worker;
+    what.argv = {settings_.worker};
+    what.in = input.get();
+    what.out = running.reply.get();
+    what.err = running.complaints.get();
+    what.dies_with_parent = true;  // no worker outlives a killed parent
+    const auto started = spawn(what);
+    if (!started) return "cannot run " + settings_.worker + ": " + started.error();
+    running.pid = *started;
+    running.process = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, running.pid, 0)));
     running.deadline =
         Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(settings_.timeout_s * 1000));
     running_.push_back(std::move(running));
@@ -171,7 +143,7 @@ class Pool {
       if (!ended) kill(running_[i].pid, SIGKILL);
       Running running = std::move(running_[i]);
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-      const int status = reap(running.pid);
+      const int status = wait_for(running.pid);
       if (!done(running.job, reply_of(running, status, ended))) return false;
     }
     return true;

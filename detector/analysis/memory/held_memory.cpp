@@ -3,13 +3,11 @@
 #include <cstring>
 
 #include "detector/analysis/memory/memory_calls.h"
+#include "detector/trace/node_kind.h"
 #include "detector/trace/node_params.h"
 
 namespace capgate::analysis {
 namespace {
-
-// CUgraphNodeType
-constexpr uint32_t kKernel = 0, kCopy = 1, kMemset = 2, kHost = 3, kFree = 11;
 
 bool is_array(uint8_t memory) {
   return static_cast<trace::Memory>(memory) == trace::Memory::array;
@@ -23,20 +21,20 @@ class Collector {
   void run() {
     const trace::GraphNodeRecord& node = *now_.node;
     switch (node.kind) {
-      case kCopy:
+      case trace::kCopyNode:
         add(is_array(node.src_memory) ? array_address(node.src) : node.src, Use::reads);
         add(is_array(node.dst_memory) ? array_address(node.dst) : node.dst, Use::writes);
         break;
-      case kMemset:
+      case trace::kMemsetNode:
         add(node.dst, Use::sets);
         break;
-      case kHost:
+      case trace::kHostNode:
         add(node.src, Use::callback);
         break;
-      case kFree:
+      case trace::kFreeNode:
         add(node.dst, Use::frees);
         break;
-      case kKernel:
+      case trace::kKernelNode:
         if (node.src != 0) add(code_address(node.src), Use::code);
         parameters(node);
         break;

@@ -6,13 +6,12 @@
 #include "detector/analysis/host_lifetime.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
 namespace {
 
 using reports::Severity;
-
-constexpr uint32_t kCopyNode = 1, kHostNode = 3;  // CUgraphNodeType
 
 Finding finding_of(const char* rule, const LaunchedNode& launched, size_t call) {
   Finding finding;
@@ -27,7 +26,7 @@ Finding finding_of(const char* rule, const LaunchedNode& launched, size_t call) 
 bool is_alone(const std::vector<LaunchedNode>& all, const LaunchedNode& one, uint64_t address) {
   return std::none_of(all.begin(), all.end(), [&](const LaunchedNode& other) {
     return other.in.node != one.in.node && other.in.node->node != one.in.node->node &&
-           other.exec == one.exec && other.in.node->kind == kCopyNode &&
+           other.exec == one.exec && other.in.node->kind == trace::kCopyNode &&
            (other.in.node->src == address || other.in.node->dst == address);
   });
 }
@@ -77,7 +76,8 @@ void judge_built_graphs(Judge& judge, const GraphNodes& nodes) {
   const auto all = launched_nodes(judge.timeline(), nodes);
   for (const auto& launched : all) {
     const uint32_t kind = launched.in.node->kind;
-    if ((kind != kCopyNode && kind != kHostNode) || is_captured(judge.timeline(), launched.in)) continue;
+    if ((kind != trace::kCopyNode && kind != trace::kHostNode) || is_captured(judge.timeline(), launched.in))
+      continue;
     // Without the call that made it, the one that made the executable is the nearest known place.
     size_t call = 0;
     if (launched.in.maker)
@@ -86,7 +86,7 @@ void judge_built_graphs(Judge& judge, const GraphNodes& nodes) {
       call = launched.exec->versions.front().call;
     else
       continue;
-    if (kind == kCopyNode)
+    if (kind == trace::kCopyNode)
       copy_node(judge, all, launched, call);
     else
       host_node(judge, launched, call);

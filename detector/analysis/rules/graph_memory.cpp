@@ -9,14 +9,14 @@
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
 namespace {
 
 using trace::Family;
 
-constexpr uint32_t kAlloc = 10, kFree = 11;  // CUgraphNodeType
-constexpr uint64_t kAutoFreeOnLaunch = 1;    // cudaGraphInstantiateFlags
+constexpr uint64_t kAutoFreeOnLaunch = 1;  // cudaGraphInstantiateFlags
 constexpr size_t kManyLeftBehind = 8;
 
 // When an address was freed: by a call, or by the launch of a graph that holds its free node.
@@ -32,10 +32,11 @@ bool freed_between(const Frees& frees, uint64_t address, uint64_t from, uint64_t
 std::vector<NodeInGraph> left_allocated(const std::vector<NodeInGraph>& nodes) {
   std::set<uint64_t> freed;
   for (const auto& in : nodes)
-    if (in.node->kind == kFree) freed.insert(in.node->dst);
+    if (in.node->kind == trace::kFreeNode) freed.insert(in.node->dst);
   std::vector<NodeInGraph> left;
   for (const auto& in : nodes)
-    if (in.node->kind == kAlloc && in.node->dst != 0 && !freed.contains(in.node->dst)) left.push_back(in);
+    if (in.node->kind == trace::kAllocNode && in.node->dst != 0 && !freed.contains(in.node->dst))
+      left.push_back(in);
   return left;
 }
 
@@ -52,7 +53,7 @@ class Walk {
     for (const auto& exec : timeline_.executables) {
       if (exec.versions.empty()) continue;
       for (const auto& in : nodes_.in(exec.versions.back()))
-        if (in.node->kind == kFree)
+        if (in.node->kind == trace::kFreeNode)
           for (const size_t launch : exec.launches) frees_[in.node->dst].push_back(seq_of(launch));
     }
   }

@@ -5,6 +5,7 @@
 #include "detector/analysis/judge.h"
 #include "detector/analysis/launched_nodes.h"
 #include "detector/analysis/results.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
 namespace {
@@ -12,45 +13,31 @@ namespace {
 using reports::Severity;
 using trace::Family;
 
-// CUgraphNodeType
-enum Kind : uint32_t {
-  kKernel = 0,
-  kCopy = 1,
-  kMemset = 2,
-  kHost = 3,
-  kChild = 4,
-  kEmpty = 5,
-  kEventWait = 6,
-  kEventRecord = 7,
-  kAlloc = 10,
-  kFree = 11,
-  kConditional = 13
-};
 constexpr uint64_t kDeviceLaunch = 4;  // cudaGraphInstantiateFlags
 
 const char* kind_text(uint32_t kind) {
   switch (kind) {
-    case kKernel:
+    case trace::kKernelNode:
       return "a kernel node";
-    case kCopy:
+    case trace::kCopyNode:
       return "a copy node";
-    case kMemset:
+    case trace::kMemsetNode:
       return "a memset node";
-    case kHost:
+    case trace::kHostNode:
       return "a host function";
-    case kChild:
+    case trace::kChildNode:
       return "a child graph";
-    case kEmpty:
+    case trace::kEmptyNode:
       return "an empty node";
-    case kEventWait:
+    case trace::kEventWaitNode:
       return "a wait for an event";
-    case kEventRecord:
+    case trace::kEventRecordNode:
       return "an event record";
-    case kAlloc:
+    case trace::kAllocNode:
       return "an allocation";
-    case kFree:
+    case trace::kFreeNode:
       return "a free";
-    case kConditional:
+    case trace::kConditionalNode:
       return "a conditional node";
     default:
       return "a node";
@@ -61,14 +48,15 @@ bool is_pageable(const trace::GraphNodeRecord& node) {
   const auto pageable = [](uint8_t memory) {
     return static_cast<trace::Memory>(memory) == trace::Memory::pageable;
   };
-  return node.kind == kCopy && (pageable(node.src_memory) || pageable(node.dst_memory));
+  return node.kind == trace::kCopyNode && (pageable(node.src_memory) || pageable(node.dst_memory));
 }
 
 // Measured on an H200 with CUDA 13.0: docs/design/graphs.md. Empty: nothing is known against it.
 std::string known_refusal(const NodeInGraph& in, uint64_t flags) {
   const uint32_t kind = in.node->kind;
-  const bool plain = kind == kKernel || kind == kCopy || kind == kMemset || kind == kChild;
-  if (in.in_condition && !plain && kind != kEmpty && kind != kConditional)
+  const bool plain = kind == trace::kKernelNode || kind == trace::kCopyNode || kind == trace::kMemsetNode ||
+                     kind == trace::kChildNode;
+  if (in.in_condition && !plain && kind != trace::kEmptyNode && kind != trace::kConditionalNode)
     return std::string(kind_text(kind)) + " in the body of a conditional node";
   if (in.in_condition && is_pageable(*in.node))
     return "a copy with pageable host memory in the body of a conditional node";

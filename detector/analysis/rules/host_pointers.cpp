@@ -4,14 +4,13 @@
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/judge.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
 namespace {
 
 using reports::Severity;
 using trace::Family;
-
-constexpr uint32_t kCopyNode = 1;  // CUgraphNodeType
 
 using Operands = std::pair<uint64_t, uint64_t>;  // destination, source
 
@@ -56,7 +55,7 @@ void judge_host_pointers(Judge& judge) {
   for (const auto& capture : timeline.captures) {
     const auto own = copies.find(static_cast<int32_t>(capture.number));
     for (const auto* node : nodes.of(capture)) {
-      if (node->kind != kCopyNode || node->bytes == 0) continue;
+      if (node->kind != trace::kCopyNode || node->bytes == 0) continue;
       const bool reads = is_pageable_operand(timeline, node->src, node->src_memory, node->src_place);
       const bool writes = is_pageable_operand(timeline, node->dst, node->dst_memory, node->dst_place);
       // Both ends on the host, or neither: what the node is cannot be told for sure.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/settings/glob.h"
+#include "base/region_pattern.h"
 
 namespace capgate::analysis {
 
@@ -10,10 +10,7 @@ bool ProgramMarks::is_marked(const trace::RegionRecord& r, std::string_view name
   if (r.source == static_cast<uint16_t>(trace::RegionSource::capgate_h)) return true;
   const std::string_view domain = out_.trace->text(r.domain);
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
-    const size_t at = pattern.find('@');
-    if (at == std::string::npos) return domain.empty() && reports::glob_match(pattern, name);
-    return reports::glob_match(pattern.substr(0, at), domain) &&
-           reports::glob_match(pattern.substr(at + 1), name);
+    return region_pattern(pattern).matches(name, domain);
   });
 }
 

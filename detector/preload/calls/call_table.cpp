@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/cuda_names.h"
 #include "detector/preload/calls/call_shape.h"
 #include "detector/trace/families.h"
 
@@ -37,27 +38,11 @@ __attribute__((constructor)) void fill_shapes() {
   fill(g_shapes[1], kRuntimeCalls);
 }
 
-// "cudaMemcpyAsync_ptsz_v13020" -> length of "cudaMemcpyAsync".
-size_t base_length(const char* name) {
-  size_t n = strlen(name);
-  for (;;) {
-    size_t cut = n;
-    while (cut > 0 && name[cut - 1] >= '0' && name[cut - 1] <= '9') --cut;
-    if (cut < n && cut >= 2 && name[cut - 1] == 'v' && name[cut - 2] == '_') {
-      n = cut - 2;
-    } else if (n > 5 && (memcmp(name + n - 5, "_ptsz", 5) == 0 || memcmp(name + n - 5, "_ptds", 5) == 0)) {
-      n -= 5;
-    } else {
-      return n;
-    }
-  }
-}
-
 template <size_t N>
 trace::Family find(const NameEntry (&names)[N], const char* name) {
-  const size_t n = base_length(name);
+  const std::string_view base = without_variant(name);
   for (const NameEntry& entry : names)
-    if (strlen(entry.base) == n && memcmp(entry.base, name, n) == 0) return entry.family;
+    if (base == entry.base) return entry.family;
   return trace::Family::count;
 }
 

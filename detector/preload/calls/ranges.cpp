@@ -1,6 +1,6 @@
 #include "detector/preload/calls/ranges.h"
 
-#include "base/glob.h"
+#include "base/region_pattern.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/counters.h"
@@ -141,13 +141,7 @@ bool is_step_name(const char* name, const char* domain) {
   for (const char* line = setting("CAPGATE_REGIONS"); *line != 0;) {
     const char* end = strchr(line, '\n');
     const size_t n = end != nullptr ? size_t(end - line) : strlen(line);
-    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): a line of many, none of which ends with a zero
-    const auto* at = static_cast<const char*>(memchr(line, '@', n));
-    const bool match = at == nullptr
-                           ? domain == nullptr && glob_match({line, n}, name)
-                           : glob_match({line, size_t(at - line)}, domain != nullptr ? domain : "") &&
-                                 glob_match({at + 1, size_t(line + n - at - 1)}, name);
-    if (n != 0 && match) return true;
+    if (n != 0 && region_pattern({line, n}).matches(name, domain != nullptr ? domain : "")) return true;
     line += n + (end != nullptr ? 1 : 0);
   }
   return false;

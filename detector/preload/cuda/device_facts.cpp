@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 
+#include "base/hex.h"
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
@@ -14,8 +15,6 @@ namespace {
 
 int (*g_runtime_version)(int*) = nullptr;  // stays null for a static runtime
 std::atomic<bool> g_written{false};
-
-const char kHex[] = "0123456789abcdef";
 
 void forget_in_child() {
   g_written.store(false);
@@ -79,8 +78,8 @@ void write_device_facts(ThreadState& thread) {
       char hex[33] = {};
       char* out = hex;
       for (const char byte : uuid.bytes) {
-        *out++ = kHex[uint8_t(byte) >> 4];
-        *out++ = kHex[uint8_t(byte) & 15];
+        *out++ = hex_digit(uint8_t(byte) >> 4);
+        *out++ = hex_digit(uint8_t(byte));
       }
       value << hex;
     }

@@ -6,9 +6,25 @@
 #include "detector/preload/writer/strings.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::preload {
 namespace {
+
+constexpr bool same(trace::NodeKind ours, CUgraphNodeType cuda) {
+  return uint32_t(ours) == uint32_t(cuda);
+}
+static_assert(same(trace::kKernelNode, CU_GRAPH_NODE_TYPE_KERNEL));
+static_assert(same(trace::kCopyNode, CU_GRAPH_NODE_TYPE_MEMCPY));
+static_assert(same(trace::kMemsetNode, CU_GRAPH_NODE_TYPE_MEMSET));
+static_assert(same(trace::kHostNode, CU_GRAPH_NODE_TYPE_HOST));
+static_assert(same(trace::kChildNode, CU_GRAPH_NODE_TYPE_GRAPH));
+static_assert(same(trace::kEmptyNode, CU_GRAPH_NODE_TYPE_EMPTY));
+static_assert(same(trace::kEventWaitNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT));
+static_assert(same(trace::kEventRecordNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD));
+static_assert(same(trace::kAllocNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC));
+static_assert(same(trace::kFreeNode, CU_GRAPH_NODE_TYPE_MEM_FREE));
+static_assert(same(trace::kConditionalNode, CU_GRAPH_NODE_TYPE_CONDITIONAL));
 
 constexpr size_t kMaxParams = 128;
 constexpr size_t kMaxParamBytes = 32 << 10;

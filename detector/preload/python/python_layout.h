@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 namespace capgate::preload {
 
 // Offsets inside the interpreter's objects. 0: has none.
@@ -52,7 +54,7 @@ struct PythonText {
     put(char('0' + value % 10));
   }
   void put_hex(uint32_t value, int digits) {
-    while (digits-- > 0) put("0123456789abcdef"[value >> (4 * digits) & 15]);
+    while (digits-- > 0) put(hex_digit(value >> (4 * digits)));
   }
   // As the interpreter's own dumper writes it.
   void put_code_point(uint32_t c) {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex.h"
+
 namespace capgate::preload {
 namespace {
 
@@ -102,7 +104,7 @@ Text& Text::hex(uint64_t value) {
   char digits[20];
   size_t at = sizeof(digits);
   do {
-    digits[--at] = "0123456789abcdef"[value & 15];
+    digits[--at] = hex_digit(unsigned(value));
     value >>= 4;
   } while (value != 0);
   digits[--at] = 'x';

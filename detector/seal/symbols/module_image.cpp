@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/demangle.h"
+#include "base/hex.h"
 
 namespace capgate::seal {
 namespace {
@@ -31,11 +32,7 @@ bool same_build(Elf* elf, const std::string& build_id) {
   const ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
   if (build_id.empty() || size <= 0) return true;
   std::string found;
-  for (ssize_t i = 0; i < size; ++i) {
-    char digits[3];
-    std::snprintf(digits, sizeof(digits), "%02x", static_cast<const unsigned char*>(bytes)[i]);
-    found += digits;
-  }
+  append_hex(found, bytes, static_cast<size_t>(size));
   return found == build_id;
 }
 

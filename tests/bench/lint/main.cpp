@@ -16,6 +16,7 @@
 #include "compiler_run.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/plan.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::lint::bench {
 namespace {
@@ -71,12 +72,8 @@ void aside(const char* what, double ratio) {
 }
 
 int run(const LintSettings& base, const std::vector<UnitCommand>& units, int rounds) {
-  std::string name = (std::filesystem::temp_directory_path() / "lint_bench.XXXXXX").string();
-  if (!mkdtemp(name.data())) {
-    std::perror(name.c_str());
-    return 2;
-  }
-  const std::string folder = name;
+  const capgate::test::TemporaryFolder made("lint_bench.");
+  const std::string folder = made.string();
   Time compiler_sum{0, 0}, lint_sum{0, 0};
   double analysis_sum = 0, worst_memory = 0;
   uint64_t compiler_peak = 0, lint_peak = 0;
@@ -126,8 +123,6 @@ int run(const LintSettings& base, const std::vector<UnitCommand>& units, int rou
   const Time first = time_of(all, figures);
   Time second;
   for (int round = 0; round < rounds; ++round) second.take_better(time_of(all, figures));
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
 
   std::printf("\n%zu units, best of %d rounds each, processor time\n", units.size(), rounds);
   bool good = line("whole lint / clang -fsyntax-only", lint_sum.cpu_s / compiler_sum.cpu_s, kWholeLimit);

@@ -5,10 +5,12 @@
 #include "cli/audit/options.h"
 #include "cli/audit/why_no_trace.h"
 #include "reports/files/report_file.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::cli {
 namespace {
+
+using test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 

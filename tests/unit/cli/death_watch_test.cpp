@@ -13,10 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::cli {
 namespace {
+
+using test::TemporaryFolder;
 
 constexpr int kPatienceMs = 30'000;
 

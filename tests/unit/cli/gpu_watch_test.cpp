@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "detector/trace/format.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::cli {
 namespace {
+
+using test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 

@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "cli/audit/cupti_hints.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::cli {
 namespace {
+
+using test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 

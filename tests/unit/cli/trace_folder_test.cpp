@@ -6,10 +6,12 @@
 
 #include "cli/audit/preload_library.h"
 #include "detector/trace/format.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::cli {
 namespace {
+
+using test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 

@@ -13,14 +13,14 @@
 #include "engine/weights/model_shapes.h"
 #include "engine/weights/model_weights.h"
 #include "engine/weights/random_checkpoint.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/engine/safetensors_bytes.h"
-#include "tests/unit/engine/temporary_dir.h"
 
 namespace dsv4 {
 namespace {
 
+using capgate::test::TemporaryFolder;
 using test::safetensors_bytes;
-using test::TemporaryDir;
 
 // A safetensors file of the given tensors.
 std::vector<std::byte> pack(const std::map<std::string, TensorView>& tensors) {
@@ -45,13 +45,13 @@ bool same_bytes(const TensorView& a, const TensorView& b) {
 TEST(Checkpoint, WhatIsWrittenIsWhatIsGenerated) {
   const ModelConfig config = *model_shape("tiny");
   for (const Storage storage : {Storage::kF32, Storage::kCheckpoint}) {
-    const TemporaryDir dir;
-    const auto written = write_random_checkpoint(config, 11, storage, dir.path(), {});
+    const TemporaryFolder dir;
+    const auto written = write_random_checkpoint(config, 11, storage, dir.string(), {});
     ASSERT_TRUE(written) << written.error();
-    const auto read = load_config(dir.path());
+    const auto read = load_config(dir.string());
     ASSERT_TRUE(read) << read.error();
     EXPECT_EQ(*read, config);
-    const auto checkpoint = Checkpoint::open(dir.path());
+    const auto checkpoint = Checkpoint::open(dir.string());
     ASSERT_TRUE(checkpoint) << checkpoint.error();
     const GeneratedTensors generated(config, 11, storage);
     const auto stored = stored_tensors(config, storage);
@@ -77,9 +77,9 @@ TEST(Checkpoint, AllStylesOfNamesAreAccepted) {
         const auto names = accepted_names(tensor.name);
         tensors.emplace(names[std::min(style, names.size() - 1)], *generated.find(tensor.name));
       }
-      const TemporaryDir dir;
+      const TemporaryFolder dir;
       dir.write("model.safetensors", pack(tensors));
-      const auto checkpoint = Checkpoint::open(dir.path());
+      const auto checkpoint = Checkpoint::open(dir.string());
       ASSERT_TRUE(checkpoint) << checkpoint.error();
       for (const auto& tensor : stored) {
         const auto view = checkpoint->find(tensor.name);
@@ -104,9 +104,9 @@ TEST(Checkpoint, OneTensorUnderTwoNamesHoldsOneContent) {
       for (const auto& tensor : stored_tensors(config, Storage::kF32))
         tensors.emplace(tensor.name, *generated.find(tensor.name));
       tensors.emplace(second, *source->find(upstream));
-      const TemporaryDir dir;
+      const TemporaryFolder dir;
       dir.write("model.safetensors", pack(tensors));
-      const auto checkpoint = Checkpoint::open(dir.path());
+      const auto checkpoint = Checkpoint::open(dir.string());
       ASSERT_TRUE(checkpoint) << checkpoint.error();
       const auto bound = bind_weights(config, *checkpoint);
       const bool same = same_bytes(*generated.find(upstream), *source->find(upstream));
@@ -121,10 +121,10 @@ TEST(Checkpoint, OneTensorUnderTwoNamesHoldsOneContent) {
 }
 
 TEST(Checkpoint, AnIndexThatIsALinkToNothingIsNotPassedOver) {
-  const TemporaryDir dir;
-  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.path(), {}));
-  std::filesystem::create_symlink("gone", dir.path() + "/model.safetensors.index.json");
-  const auto checkpoint = Checkpoint::open(dir.path());
+  const TemporaryFolder dir;
+  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.string(), {}));
+  std::filesystem::create_symlink("gone", dir.string() + "/model.safetensors.index.json");
+  const auto checkpoint = Checkpoint::open(dir.string());
   ASSERT_FALSE(checkpoint.ok());
   EXPECT_NE(checkpoint.error().find("model.safetensors.index.json: cannot be opened"), std::string::npos)
       << checkpoint.error();
@@ -182,9 +182,9 @@ TEST(Checkpoint, PackedExpertsAreCutApart) {
     tensors["model." + p + "mlp.experts.down_proj"] = {
         DType::kF32, {config.num_experts, config.hidden_size, config.expert_size}, down.data(), down.size()};
   }
-  const TemporaryDir dir;
+  const TemporaryFolder dir;
   dir.write("model.safetensors", pack(tensors));
-  const auto checkpoint = Checkpoint::open(dir.path());
+  const auto checkpoint = Checkpoint::open(dir.string());
   ASSERT_TRUE(checkpoint) << checkpoint.error();
   ASSERT_TRUE(bind_weights(config, *checkpoint)) << bind_weights(config, *checkpoint).error();
   for (const auto& tensor : stored_tensors(config, Storage::kF32))
@@ -192,7 +192,7 @@ TEST(Checkpoint, PackedExpertsAreCutApart) {
 }
 
 TEST(Checkpoint, ShardsAreFoundThroughTheIndex) {
-  const TemporaryDir dir;
+  const TemporaryFolder dir;
   const std::string header = R"({"NAME":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}})";
   const auto named = [&](const std::string& name) { return std::string(header).replace(2, 4, name); };
   dir.write("one.safetensors", safetensors_bytes(named("norm.weight"), 2));
@@ -201,11 +201,11 @@ TEST(Checkpoint, ShardsAreFoundThroughTheIndex) {
     dir.write("model.safetensors.index.json", "{\"weight_map\":" + map + "}");
   };
   const auto error = [&] {
-    const auto opened = Checkpoint::open(dir.path());
+    const auto opened = Checkpoint::open(dir.string());
     return opened ? std::string("opened") : opened.error();
   };
   index(R"({"norm.weight":"one.safetensors","model.embed.weight":"two.safetensors"})");
-  const auto good = Checkpoint::open(dir.path());
+  const auto good = Checkpoint::open(dir.string());
   ASSERT_TRUE(good) << good.error();
   EXPECT_TRUE(good->find("norm.weight"));
   EXPECT_TRUE(good->find("embed.weight"));
@@ -285,23 +285,23 @@ TEST(BindWeights, NamesWhatIsMissingOrMisshapen) {
 TEST(RandomCheckpoint, IsNotWrittenOverAnotherModel) {
   const ModelConfig config = *model_shape("tiny");
   for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"}) {
-    const TemporaryDir dir;
+    const TemporaryFolder dir;
     dir.write(name, std::string("{}"));
-    const auto done = write_random_checkpoint(config, 1, Storage::kF32, dir.path(), {});
+    const auto done = write_random_checkpoint(config, 1, Storage::kF32, dir.string(), {});
     ASSERT_FALSE(done.ok()) << name;
     EXPECT_NE(done.error().find(" already"), std::string::npos) << done.error();
-    EXPECT_EQ(std::filesystem::file_size(dir.path() + "/" + name), 2) << name;
+    EXPECT_EQ(std::filesystem::file_size(dir.string() + "/" + name), 2) << name;
   }
 }
 
 // Of what it wrote itself nothing stays that would count for more.
 TEST(RandomCheckpoint, IsReadAsItWasWrittenLast) {
-  const TemporaryDir dir;
-  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.path(), {}));
+  const TemporaryFolder dir;
+  ASSERT_TRUE(write_random_checkpoint(*model_shape("tiny"), 1, Storage::kF32, dir.string(), {}));
   dir.write("model.safetensors.index.json", std::string(R"({"weight_map":{"a":"gone.safetensors"}})"));
   const ModelConfig config = truncated(*model_shape("tiny"), 2);
-  ASSERT_TRUE(write_random_checkpoint(config, 2, Storage::kF32, dir.path(), {}));
-  const auto checkpoint = Checkpoint::open(dir.path());
+  ASSERT_TRUE(write_random_checkpoint(config, 2, Storage::kF32, dir.string(), {}));
+  const auto checkpoint = Checkpoint::open(dir.string());
   ASSERT_TRUE(checkpoint) << checkpoint.error();
   EXPECT_EQ(checkpoint->tensor_count(), stored_tensors(config, Storage::kF32).size());
 }
@@ -311,8 +311,8 @@ TEST(RandomCheckpoint, SaysWhatItCannotWrite) {
   EXPECT_NE(write_random_checkpoint(config, 1, Storage::kF32, "/proc/nope", {}).error().find("/proc/nope"),
             std::string::npos);
   config.expert_size = 48;
-  const TemporaryDir dir;
-  EXPECT_NE(write_random_checkpoint(config, 1, Storage::kCheckpoint, dir.path(), {})
+  const TemporaryFolder dir;
+  EXPECT_NE(write_random_checkpoint(config, 1, Storage::kCheckpoint, dir.string(), {})
                 .error()
                 .find("multiples of 32"),
             std::string::npos);

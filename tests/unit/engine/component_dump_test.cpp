@@ -14,7 +14,7 @@
 #include "engine/verify/reference_engine.h"
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_shapes.h"
-#include "tests/unit/engine/temporary_dir.h"
+#include "tests/support/temporary_folder.h"
 
 namespace dsv4 {
 namespace {
@@ -38,11 +38,11 @@ struct Model {
 };
 
 TEST(ComponentDump, ComesBackAsItWasWritten) {
-  const test::TemporaryDir dir;
+  const capgate::test::TemporaryFolder dir;
   Model model;
   const ComponentDump dump = model.run({3, 15, 19});
-  ASSERT_TRUE(write_dump(dump, dir.path() + "/dump").ok());
-  const auto read = read_dump(dir.path() + "/dump");
+  ASSERT_TRUE(write_dump(dump, dir.string() + "/dump").ok());
+  const auto read = read_dump(dir.string() + "/dump");
   ASSERT_TRUE(read.ok()) << read.error();
   EXPECT_EQ(read->tokens, model.tokens);
   EXPECT_EQ(read->positions(), (std::vector<int>{3, 15, 19}));
@@ -109,8 +109,8 @@ TEST(ComponentDump, ImposedChoicesAreTaken) {
 }
 
 TEST(ComponentDump, RefusesWhatIsNoDump) {
-  const test::TemporaryDir dir;
-  const std::string path = dir.path() + "/dump";
+  const capgate::test::TemporaryFolder dir;
+  const std::string path = dir.string() + "/dump";
   const auto refused = [&](const ComponentDump& dump, const char* why) {
     ASSERT_TRUE(write_dump(dump, path).ok());
     const auto read = read_dump(path);
@@ -126,8 +126,8 @@ TEST(ComponentDump, RefusesWhatIsNoDump) {
   EXPECT_NE(write_dump({{1}, {{"embed", 0, {1}}}}, path).error().find("is there already, and is no dump"),
             std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(path), 10);
-  EXPECT_FALSE(read_dump(dir.path() + "/none").ok());
-  EXPECT_FALSE(write_dump({}, dir.path() + "/none/dump").ok());
+  EXPECT_FALSE(read_dump(dir.string() + "/none").ok());
+  EXPECT_FALSE(write_dump({}, dir.string() + "/none/dump").ok());
   Model model;
   model.tokens.front() = model.config.vocab_size;
   EXPECT_FALSE(run_components<float>(model.config, model.weights, reference_engine<float>(), model.tokens,

@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Config, WhatIsNotAConfigurationIsRefused) {
   EXPECT_NE(parse_config("", "c").error().find("c: not valid JSON"), std::string::npos);
   EXPECT_NE(parse_config("[]", "c").error().find("c: not a JSON object"), std::string::npos);
-  EXPECT_NE(parse_config("{\"a\":1,\"a\":2}", "c").error().find("\"a\" occurs twice"), std::string::npos);
+  EXPECT_NE(parse_config("{\"a\":1,\"a\":2}", "c").error().find("\"a\" appears twice"), std::string::npos);
   EXPECT_NE(parse_config(std::string(100000, '['), "c").error().find("nested deeper"), std::string::npos);
   EXPECT_NE(parse_config("{\"vocab_size\": 1e999}", "c").error().find("not valid JSON"), std::string::npos);
   EXPECT_NE(load_config("/nonexistent").error().find("/nonexistent/config.json: cannot be read"),

@@ -112,9 +112,8 @@ expect 0 many
 [ "$(head -1 "$dir/out")" = "$(head -1 "$dir/wanted")" ] || fail "one row answers in another order"
 expect 0 many --rows 4
 grep -q '"line":5' <<<"$(head -1 "$dir/out")" || fail "the shortest answer did not come first: $(head -1 "$dir/out")"
-stopped=$("$dsv4" generate --model "$dir/stop" --prompts <(echo) --max-tokens 1 2>&1)
-grep -q "not a regular file" <<<"$stopped" || fail "a pipe of prompts: $stopped"
 echo '{"prompt_ids": [1, 2, 3]}' >"$dir/prompts"
+expect 0 "$dsv4" generate --model "$dir/stop" --prompts <(cat "$dir/prompts") --max-tokens 1
 expect 0 "$dsv4" generate --model "$dir/stop" --prompts "$dir/prompts" --max-tokens 40
 [ "$(cat "$dir/out")" = "{\"line\":1,\"ids\":[$(IFS=,; echo "${ids[*]:0:first}")],\"end\":\"stop\"}" ] || fail "many, a stop token: $(cat "$dir/out")"
 # Nothing is answered before every line is read.
@@ -244,16 +243,16 @@ expect 2 "$dsv4" generate --model "$dir/a" --max-tokens 1 --prompt-ids $'\e[31m'
 grep -q $'\e' "$dir/err" && fail "an argument steers the terminal"
 mkdir "$dir/pipes"
 mkfifo "$dir/pipes/config.json" "$dir/pipes/tokenizer.json"
-refused "config.json: cannot be read: not a regular file" timeout 20 "$dsv4" info --model "$dir/pipes"
-refused "tokenizer.json: cannot be read: not a regular file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
+refused "config.json: is a named pipe, not a file" timeout 20 "$dsv4" info --model "$dir/pipes"
+refused "tokenizer.json: is a named pipe, not a file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
 ln -sf /dev/zero "$dir/pipes/tokenizer.json"
-refused "tokenizer.json: cannot be read: not a regular file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
+refused "tokenizer.json: is a device, not a file" timeout 20 "$dsv4" tokenize --model "$dir/pipes" --text x
 ln -sf "$dir/a/config.json" "$dir/pipes/config.json"
 mkfifo "$dir/pipes/model.safetensors"
 refused "model.safetensors: not a regular file" timeout 20 "$dsv4" info --model "$dir/pipes"
 truncate -s 3G "$dir/large"
 ln -sf "$dir/large" "$dir/pipes/config.json"
-refused "are more than is read" timeout 20 "$dsv4" info --model "$dir/pipes"
+refused "config.json: is larger than 16 MiB, which is more than is read" timeout 20 "$dsv4" info --model "$dir/pipes"
 for command in "generate --max-tokens 1 --prompt-ids" "tokenize --ids" "compare --prompt-ids"; do
   # shellcheck disable=SC2086
   expect 2 "$dsv4" $command "" --model "$dir/a"

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{
             "twice",
             R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}})",
-            1, "\"a\" occurs twice"},
+            1, "\"a\" appears twice"},
         Hostile{"not_json", R"({"a":)", 0, "not valid JSON"},
         Hostile{"empty_header", "", 0, "not valid JSON"}),
     [](const auto& hostile) { return hostile.param.what; });

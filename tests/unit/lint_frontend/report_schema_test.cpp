@@ -10,6 +10,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "base/files/read_text.h"
 #include "static_checks/frontend/files.h"
 #include "workspace.h"
 

@@ -3,36 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include "static_checks/frontend/files.h"
 
 namespace capgate::lint::test {
 namespace fs = std::filesystem;
 
-Workspace::Workspace() {
-  // A name with a space: build folders have them.
-  std::string name = (fs::temp_directory_path() / "capgate lint XXXXXX").string();
-  if (!mkdtemp(name.data())) {
-    std::perror(name.c_str());
-    std::abort();
-  }
-  folder_ = canonical_path(name);
-}
-
-Workspace::~Workspace() {
-  std::error_code error;
-  fs::remove_all(folder_, error);
-}
+// A name with a space: build folders have them.
+Workspace::Workspace() : made_("capgate lint "), folder_(canonical_path(made_.string())) {}
 
 std::string Workspace::write(const std::string& name, const std::string& text) const {
-  const std::string file = path(name);
-  fs::create_directories(fs::path(file).parent_path());
-  std::ofstream(file) << text;
-  return file;
+  made_.write(name, text);
+  return path(name);
 }
 
 void Workspace::database(const std::vector<std::pair<std::string, std::string>>& file_and_command) const {

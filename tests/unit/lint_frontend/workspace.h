@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "static_checks/driver/lint.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::lint::test {
 
 class Workspace {
  public:
   Workspace();
-  ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
 
   const std::string& folder() const { return folder_; }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
@@ -25,6 +23,7 @@ class Workspace {
   LintSettings settings() const;
 
  private:
+  capgate::test::TemporaryFolder made_;
   std::string folder_;
 };
 

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "detector/trace/module_place.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::test {
 namespace {
@@ -28,23 +30,11 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-struct Folders {
-  std::vector<fs::path> made;
-  ~Folders() {
-    std::error_code ignored;
-    for (const auto& path : made) fs::remove_all(path, ignored);
-  }
-};
-
 }  // namespace
 
 std::string fresh_folder() {
-  static Folders folders;
-  std::string pattern = (fs::temp_directory_path() / "capgate-preload-XXXXXX").string();
-  const char* made = mkdtemp(pattern.data());
-  if (made == nullptr) return {};
-  folders.made.emplace_back(made);
-  return made;
+  static std::deque<TemporaryFolder> folders;
+  return folders.emplace_back("capgate-preload-").string();
 }
 
 size_t RecordedTrace::count_of_facts(const std::string& key) const {

@@ -75,7 +75,7 @@ TEST(Metrics, BadTextIsOneSentence) {
       {head + R"(, "errors": -1})", "m.json: the key \"errors\" is negative"},
       {head + R"(, "errors": 1e400})", "m.json: "},
       {head + R"(, "errors": {"a": 1}})", "m.json: the key \"errors\" is not a number"},
-      {head + R"(, "errors": 1, "errors": 0})", "m.json: the key \"errors\" occurs twice"},
+      {head + R"(, "errors": 1, "errors": 0})", "m.json: the key \"errors\" appears twice"},
       {head + R"(, "errors": 1)", "m.json: is neither"},
       {std::string(100000, '['), "m.json: nested deeper than 64 levels"},
       {R"({"schema": "capgate-report/1"})", "m.json: the key "},

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "detector/trace/python_script.h"
+#include "tests/support/temporary_folder.h"
 
 namespace capgate::test {
 namespace {
@@ -18,18 +19,7 @@ const std::string kFirst(40, 'a'), kSecond(40, 'b');
 
 class PythonProgram : public testing::Test {
  protected:
-  PythonProgram() {
-    std::string pattern = (fs::temp_directory_path() / "capgate-python-XXXXXX").string();
-    root = mkdtemp(pattern.data());
-  }
-  ~PythonProgram() override {
-    std::error_code ignored;
-    fs::remove_all(root, ignored);
-  }
-  void write(const std::string& path, const std::string& text) const {
-    fs::create_directories((root / path).parent_path());
-    std::ofstream(root / path) << text;
-  }
+  void write(const std::string& path, const std::string& text) const { folder_.write(path, text); }
   // Of a script in the folder.
   std::string commit(const std::string& folder) const {
     write(folder + "/run.py", "");
@@ -41,7 +31,8 @@ class PythonProgram : public testing::Test {
     return process;
   }
 
-  fs::path root;
+  const TemporaryFolder folder_;
+  const fs::path root = folder_.path();
 };
 
 std::string words(std::initializer_list<const char*> list) {
