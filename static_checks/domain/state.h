@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "static_checks/domain/counts.h"
 #include "static_checks/domain/paths.h"
 #include "static_checks/domain/trace.h"
 
@@ -69,6 +70,7 @@ struct Value {
   Tag tag = Tag::none;
   int64_t constant = 0;
   PathId aggregate = 0;  // where the cells of a record value lie
+  Counts count = 0;
 };
 
 struct Cell {
@@ -83,12 +85,13 @@ struct Cell {
   Memory memory = Memory::unknown;
   HandleStream handle = HandleStream::unknown;
   int64_t constant = 0;
+  Counts count = 0;
   const Node* used = nullptr;  // the captured work that was given this memory
 
   bool same(const Cell& o) const {
     return (taint != nullptr) == (o.taint != nullptr) && targets == o.targets && callable == o.callable &&
            deep == o.deep && whole == o.whole && captured == o.captured && has_constant == o.has_constant &&
-           tag == o.tag && memory == o.memory && handle == o.handle && used == o.used &&
+           tag == o.tag && memory == o.memory && handle == o.handle && used == o.used && count == o.count &&
            (!has_constant || constant == o.constant);
   }
 };
@@ -107,6 +110,7 @@ struct Flow {
   uint8_t not_capturing = 0;   // behind a test that says so
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
   uint8_t marked = 0;          // the region is a marked step, no capture; kByRange: an NVTX range
+  uint8_t undecided = 0;       // in one arm of a test that is neither known nor a count
   uint8_t ranges = 0;          // NVTX ranges that were opened in a region that is one, and are open
   FirstUse first_use = FirstUse::none;
   uint32_t allowed = 0;  // index into the analysis' allow scopes

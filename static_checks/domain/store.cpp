@@ -13,6 +13,7 @@ Value Store::join_values(const Value& a, const Value& b) {
   v.has_constant = a.has_constant && b.has_constant && a.constant == b.constant;
   v.tag = a.tag == b.tag ? a.tag : Tag::none;
   if (!v.aggregate) v.aggregate = b.aggregate;
+  v.count = counts::join(a.count, a.has_constant, b.count, b.has_constant);
   return v;
 }
 
@@ -151,6 +152,7 @@ Value Store::load(const std::vector<PathId>& at, const Type* type) {
     one.has_constant = c.has_constant;
     one.constant = c.constant;
     one.tag = c.tag;
+    one.count = c.count;
     if (pointer && !c.targets && !c.callable && !c.has_constant)
       one.targets = target_sets.one(paths.extend(p, Step::deref, 0));
     if (is_record(type)) one.aggregate = p;
@@ -184,6 +186,7 @@ void Store::store_scalar(PathId place, const Value& value, bool strong, const Ty
   c.has_constant = value.has_constant;
   c.constant = value.constant;
   c.tag = value.tag;
+  c.count = value.count;
   if (type && type->status) c.taint = nullptr;
   if (points_to_function(type) && !c.callable && !c.has_constant) c.callable = kUnknownCallable;
   if (!strong) {
@@ -191,6 +194,7 @@ void Store::store_scalar(PathId place, const Value& value, bool strong, const Ty
     c.deep = old.deep;
     c.targets = target_sets.join(c.targets, old.targets);
     c.callable = c.callable ? join_into(c, old, place) : old.callable;
+    c.count = counts::join(c.count, c.has_constant, old.count, old.has_constant);
     c.has_constant = false;
     c.tag = Tag::none;
     c.handle = old.handle;
@@ -206,6 +210,7 @@ void Store::store_scalar(PathId place, const Value& value, bool strong, const Ty
           Cell both = *known;
           if (!both.taint) both.taint = c.taint;
           both.targets = target_sets.join(both.targets, c.targets);
+          both.count |= c.count & counts::kCounted;
           both.has_constant = false;
           s().at(sibling) = both;
         }
@@ -280,6 +285,7 @@ std::vector<PathId> Store::place_or_temporary(const Node* n, const Value& value)
   c.has_constant = value.has_constant;
   c.constant = value.constant;
   c.tag = value.tag;
+  c.count = value.count;
   return {p};
 }
 

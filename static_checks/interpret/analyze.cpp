@@ -143,6 +143,7 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   at.file = f.file;
   at.offset = f.offset;
   seed_tables(f);
+  root_counters_ = &counters_of(f);
   // What the caller would give: pointers and references to what nobody knows.
   const Value result = apply_unknown(f, &at);
   refs = std::move(frame.refs);
@@ -191,6 +192,7 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         if (ref.region > kCallers) {
           result.summary.exits.push_back({region, path_to(ref.region, ref.chain), core.call});
           result.summary.exits.back().call.tests = told(without_opposites(ways[{ref.core, ref.region}]));
+          result.summary.exits.back().call.given = given_[ref.given];
         }
         break;
       case Core::Kind::gap: {
@@ -253,6 +255,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       case Core::Kind::call:
         summary.calls.push_back(core.call);
         summary.calls.back().tests = told(without_opposites(ways[ref.core]));
+        summary.calls.back().given = given_[ref.given];
         break;
       case Core::Kind::gap:
         if (!core.gap.aside)
@@ -283,8 +286,13 @@ void Interpreter::read_patterns(UnitResult& result) {
       UnitResult found;
       const Exit exit = run_root(*f, 0, refs);
       report(refs, *f, found);
-      if (is_left_open(exit) && !f->is_constructor)
+      if (is_left_open(exit)) {
         pattern.left_open.push_back(left_open(*f, exit.flow.region));
+        if (f->is_constructor)  // a guard's
+          pattern.left_open.back().reason =
+              "the template " + f->record->name +
+              " begins a capture where it is made, and none of the sources makes one";
+      }
       std::erase_if(found.findings, [](const Finding& one) { return one.region.empty(); });
       pattern.findings = std::move(found.findings);
       pattern.exits = std::move(found.summary.exits);

@@ -94,10 +94,11 @@ Value Interpreter::call(const Node* n) {
     call_back(n, *f, arguments);
   } else {
     lowering_.lower(*f);
-    if (!f->overriders.empty() && n->has_object && !f->device_only)
+    if (!f->overriders.empty() && n->has_object && !n->sub && !f->device_only)
       v = call_virtual(n, *f, arguments, object);
     else if (f->body && !f->device_only)
-      v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
+      // In a lambda `this` is the enclosing method's, and stays what it is.
+      v = apply(*f, n, arguments, n->has_object && !f->is_lambda ? &object : nullptr);
     else if (f->is_defaulted || (f->record && f->spelled == "operator=" && arguments.size() == 1)) {
       // A memberwise assignment.
       if (arguments.size() == 1 && !arguments[0].places.empty() && object.size() == 1)
@@ -105,7 +106,7 @@ Value Interpreter::call(const Node* n) {
       v.targets = target_sets_.intern(object);
     } else {
       if (f->spelled.starts_with("capgate_")) return {};
-      add_call(*f, n);
+      add_call(*f, n, arguments);
       v = opaque(n, f, arguments, object);
       if (const Value told = cross_edge(*f, n); told.tag != Tag::none) v.tag = told.tag;
     }
@@ -142,7 +143,7 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
              "call the one that is meant");
     return opaque(n, &f, arguments, object);
   }
-  add_call(f, n);
+  add_call(f, n, arguments);
   for (Function* candidate : candidates) {
     s() = before;
     lowering_.lower(*candidate);
@@ -194,10 +195,9 @@ Value Interpreter::invoke_one(Function& f, const Node* at, std::vector<Argument>
   }
   if (f.device_only) return opaque(at, &f, arguments, {});
   if (!f.body) {
-    if (!f.is_defaulted) add_call(f, at);
+    if (!f.is_defaulted) add_call(f, at, arguments);
     return opaque(at, &f, arguments, {});
   }
-  // A lambda that is called as a value: its `this` is the enclosing method's and stays what it is.
   return apply(f, at, arguments, nullptr);
 }
 
@@ -378,6 +378,9 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   State entry;
   entry.flow = s().flow;
   const bool annotated = f.region && !entry.flow.region;
+  std::vector<Counts> inputs = operands_of(arguments);
+  inputs.resize(f.params.size());
+  entry.flow.undecided = 0;
   entry.flow.tests = 0;  // what leads here is put in front of what is found here
   if (entry.flow.region) entry.flow.region = kCallers;
   if (annotated) {
@@ -389,7 +392,18 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     entry.flow.marked = 0;
   }
 
+  const uint64_t tested = parameters_of(f).tested;
+  const auto keeps = [&](size_t i) {
+    return keeps_constant(f.params[i]->type) || (i < 64 && (tested >> i & 1));
+  };
   const auto bring = [&](PathId to, Cell cell) {
+    // What the caller does not know for itself is one more input.
+    if (const Counts known = counts::operand(cell.count, cell.has_constant); known & counts::kInputBits) {
+      cell.count = counts::input(static_cast<uint32_t>(inputs.size()));
+      inputs.push_back(known);
+    } else {
+      cell.count &= ~counts::kInputBits;
+    }
     cell.targets = canonical_set(canon, cell.targets);
     entry.at(to) = cell;
   };
@@ -414,7 +428,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       if (i < f.param_defaults.size() && f.param_defaults[i]) {
         Value v = eval(f.param_defaults[i]);
         Cell c;
-        c.has_constant = v.has_constant && keeps_constant(p->type);
+        c.has_constant = v.has_constant && keeps(i);
         c.constant = c.has_constant ? v.constant : 0;
         entry.at(place) = c;
       }
@@ -434,7 +448,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
       c.deep = c.taint && p->type && p->type->shape == Shape::record;
       c.targets = a.value.targets;
       c.callable = a.value.callable;
-      c.has_constant = a.value.has_constant && keeps_constant(p->type);
+      c.has_constant = a.value.has_constant && keeps(i);
       c.constant = c.has_constant ? a.value.constant : 0;
       c.tag = a.value.tag;
       if (c.taint || c.targets || c.callable || c.has_constant || c.tag != Tag::none) bring(place, c);
@@ -484,7 +498,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
                  uint64_t{c.whole} << 3 | uint64_t{c.captured} << 4 |
                  uint64_t{static_cast<uint8_t>(c.tag)} << 8 | uint64_t{static_cast<uint8_t>(c.memory)} << 16 |
                  uint64_t{static_cast<uint8_t>(c.handle)} << 24 | uint64_t{c.targets} << 32);
-    put(key, c.callable);
+    put(key, uint64_t{c.callable} | uint64_t{c.count} << 32);
     put(key, c.has_constant ? static_cast<uint64_t>(c.constant) : 0);
   }
 
@@ -548,6 +562,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     if (!f.trouble.empty()) add_trouble(f);
     for (int round = 0; round < (f.has_backward_jump ? 3 : 1); ++round) {
       running = entry;
+      set_inputs(f, running);
       if (f.is_constructor && f.record && f.self) {
         const Cell me = running.read(paths_, root_of(f.self));
         const std::vector<PathId> objects = target_sets_[me.targets];
@@ -596,7 +611,8 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
             } else if (type && (type->shape == Shape::record || type->shape == Shape::array)) {
               eval_into(init, member);
             } else {
-              const Value v = eval(init);
+              Value v = eval(init);
+              v.count = stored_count(init, v);
               cells_.store({member}, v, nullptr, type);
             }
           }
@@ -653,7 +669,14 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     }
     const bool bound =
         cores_[ref.core].kind == Core::Kind::finding || cores_[ref.core].kind == Core::Kind::call;
-    add_ref(ref.core, region, chain, bound ? both_tests(s().flow.tests, ref.tests) : 0);
+    uint32_t operands = 0;
+    if (ref.given) {
+      std::vector<Counts> there = given_[ref.given];
+      for (Counts& one : there) one = counts::passed_on(one, inputs);
+      operands = given_of(std::move(there));
+    }
+    add_ref(ref.core, region, chain,
+            bound ? both_tests(s().flow.tests, resolved_tests(ref.tests, inputs)) : 0, operands);
   }
 
   ended_ = summary.ended;
@@ -682,6 +705,12 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     const PathId to = original(canon, path, at);
     if (!to) continue;
     Cell moved = cell;
+    moved.count = counts::given_back(moved.count, inputs);
+    // A constant that is put there behind a test of this call's.
+    if (moved.has_constant && s().flow.undecided && (moved.count & counts::kSetHere))
+      if (const Cell* before = entry.find(path);
+          !before || !before->has_constant || before->constant != moved.constant)
+        moved.count = counts::kChosen;
     if (moved.targets) {
       std::vector<PathId> back;
       for (const PathId p : target_sets_[moved.targets]) back.push_back(original(canon, p, at));
@@ -696,6 +725,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   if (flow.region == kCallers || annotated) flow.region = s().flow.region;
   if (annotated) flow.marked = s().flow.marked;
   flow.tests = s().flow.tests;
+  flow.undecided = s().flow.undecided;
   if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
   s().flow = flow;
 
@@ -712,6 +742,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
     v.has_constant = c->has_constant;
     v.constant = c->constant;
     v.tag = c->tag;
+    v.count = c->count;
   }
   if (result && result->shape == Shape::pointer && !v.targets && !v.has_constant)
     v.targets = target_sets_.one(paths_.extend(out, Step::deref, 0));

@@ -80,6 +80,12 @@ Value Interpreter::binary(const Node* n) {
       return v;
     }
   }
+  Counts left = operand_of(n->kids[0], l), right = operand_of(n->kids[1], r);
+  // Beside a count, how far its loop runs is no setting.
+  if (comparison && left == counts::kCounted && is_bound(n->kids[1])) right = counts::kBound;
+  if (comparison && right == counts::kCounted && is_bound(n->kids[0])) left = counts::kBound;
+  compared_ = comparison ? counts::decided_by(left, right) : 0;
+  v.count = comparison ? counts::outcome(compared_) : counts::calculated(left, right);
   if (comparison && (l_pointer || r_pointer)) {
     // Comparing addresses says nothing of what they point to.
     v.taint = l.taint ? l.taint : r.taint;
@@ -168,6 +174,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
     if (s().dead) s() = no;
     Value v;
     v.taint = l.taint ? l.taint : r.taint;
+    v.count = counts::outcome(decides(n, true));
     return v;
   }
   if (n->op == Op::unary && n->unary() == UnaryOp::logical_not) {
@@ -177,6 +184,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
     return v;
   }
   Value v = eval(n);
+  note_answer(n, v);
   yes = s();
   no = s();
   const Node* stream = nullptr;

@@ -18,14 +18,15 @@ bool Interpreter::judged() const {
   return !cells_.now->flow.not_capturing && !cells_.now->dead;
 }
 
-void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests) {
+void Interpreter::add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests,
+                          uint32_t given) {
   constexpr size_t kMaxWays = 6;  // to one finding; the way without a test counts in any case
-  std::vector<uint32_t>& ways = frame_->seen[uint64_t{core} << 32 | region];
+  std::vector<uint32_t>& ways = frame_->seen[{core, region, given}];
   if (std::find(ways.begin(), ways.end(), 0u) != ways.end()) return;
   if (std::find(ways.begin(), ways.end(), tests) != ways.end()) return;
   if (tests && ways.size() >= kMaxWays) return;
   ways.push_back(tests);
-  frame_->refs.push_back({core, region, chain, tests});
+  frame_->refs.push_back({core, region, chain, tests, given});
 }
 
 void Interpreter::add_finding(const char* rule, const Judgement& judgement, const Node* at,
@@ -226,7 +227,7 @@ void Interpreter::add_foreign(Function& function) {
 }
 
 // A call that a region makes to a user's function whose body is in another unit.
-void Interpreter::add_call(Function& function, const Node* at) {
+void Interpreter::add_call(Function& function, const Node* at, const std::vector<Argument>& arguments) {
   const uint32_t region = s().flow.region;
   if (!region || function.usr.empty() || s().dead) return;
   called_[frame_->function].insert(&function);
@@ -253,7 +254,14 @@ void Interpreter::add_call(Function& function, const Node* at) {
     core.call = std::move(call);
     cores_.push_back(std::move(core));
   }
-  add_ref(it->second, region, nullptr, s().flow.tests);
+  add_ref(it->second, region, nullptr, s().flow.tests, given_of(operands_of(arguments)));
+}
+
+uint32_t Interpreter::given_of(std::vector<Counts> operands) {
+  while (!operands.empty() && !(operands.back() & ~counts::kConstant)) operands.pop_back();
+  const auto [known, made] = given_ids_.try_emplace(operands, static_cast<uint32_t>(given_.size()));
+  if (made) given_.push_back(std::move(operands));
+  return known->second;
 }
 
 }  // namespace capgate::lint

@@ -133,7 +133,9 @@ Value Interpreter::eval(const Node* n) {
       const Type* type = n->type;
       if (type && type->shape == Shape::reference) type = type->inner;
       // __device__ variables are read by the device only; the host's copy means nothing.
-      return cells_.load(at, type);
+      v = cells_.load(at, type);
+      if (!v.count && !v.has_constant) v.count = count_of_place(n);
+      return v;
     }
     case Op::address: {
       const Node* operand = bare(n->kids[0]);
@@ -167,6 +169,8 @@ Value Interpreter::eval(const Node* n) {
       v = eval(n->kids[0]);
       Value next = v;
       next.has_constant = false;
+      next.count =
+          stepped_count(n->kids[0], counts::calculated(operand_of(n->kids[0], v), counts::kConstant));
       if (v.targets) {
         std::vector<PathId> moved = targets(v);
         for (PathId& p : moved) p = paths_.indexed(p, kAny);
@@ -184,6 +188,9 @@ Value Interpreter::eval(const Node* n) {
         if (at.size() == 1 && !paths_[at[0]].summary) return eval_into(n->kids[1], at[0]);
       }
       v = eval(n->kids[1]);
+      const Counts stored = stored_count(n->kids[1], v);
+      const Node* counter = stepped(n);
+      v.count = counter ? stepped_count(counter, stored) : stored;
       const std::vector<PathId> at = places(n->kids[0]);
       // `for (i…) h[i] = v` rewrites the whole of h: the loop's own counter is what makes the index unknown.
       const Node* target = bare(n->kids[0]);
@@ -225,6 +232,8 @@ Value Interpreter::eval(const Node* n) {
         v.has_constant = true;
         v.constant = l.constant | r.constant;
       }
+      v.count = counts::calculated(operand_of(n->kids[0], l), operand_of(n->kids[1], r));
+      if (const Node* counter = stepped(n)) v.count = stepped_count(counter, v.count);
       cells_.store(places(n->kids[0]), v, n, n->kids[0]->type);
       return v;
     }
@@ -267,6 +276,9 @@ Value Interpreter::eval(const Node* n) {
       if (no_yes) return r;
       if (no_no) return l;
       v = cells_.join_values(l, r);
+      if (counts::is_count(decides(n->kids[0], true)) && operand_of(n->kids[1], l) &&
+          operand_of(n->kids[2], r))
+        v.count = counts::kCounted;
       if (l.aggregate && r.aggregate && l.aggregate != r.aggregate && !v.taint) v.taint = cells_.taint_of(r);
       if (c.taint && !v.taint) v.taint = nullptr;
       return v;

@@ -149,6 +149,7 @@ void Interpreter::exec_when(const Node* n) {
   Flow base = s().flow;
   State yes, no;
   const size_t temporaries = frame_->temporaries.size();
+  const bool closed = base.region && !n->sub && closed_behind(condition);
   const Value v = branch(condition, yes, no);
   if (frame_->temporaries.size() > temporaries) {
     const std::vector<Temporary> made(frame_->temporaries.begin() + static_cast<long>(temporaries),
@@ -169,13 +170,15 @@ void Interpreter::exec_when(const Node* n) {
   const uint32_t yes_region = yes.flow.region, no_region = no.flow.region;
   leave_where_not_begun(condition, yes, no);
   const bool left_yes = yes.flow.region != yes_region, left_no = no.flow.region != no_region;
+  if (!yes.dead && !no.dead && !counts::is_count(decides(condition, true)))
+    yes.flow.undecided = no.flow.undecided = 1;
   if (!n->sub && !left_yes && !left_no && !yes.dead && !no.dead && is_host_test(condition, v)) {
     yes.flow.tests = with_test(yes.flow.tests, condition, true);
     no.flow.tests = with_test(no.flow.tests, condition, false);
   }
   if (yes.flow.region) check_once(n);
   if (yes.flow.region && base.first_use == FirstUse::none) {
-    yes.flow.first_use = closes_guard(condition, true, {n->kids[n->split + 1]});
+    yes.flow.first_use = closed ? FirstUse::once : closes_guard(condition, true, {n->kids[n->split + 1]});
     if (n->kids[n->split + 2]) no.flow.first_use = closes_guard(condition, false, {n->kids[n->split + 2]});
   }
   const bool open_choice = n->sub && base.region && yes.flow.region;
@@ -202,6 +205,7 @@ void Interpreter::exec_when(const Node* n) {
   }
   s().flow.first_use = base.first_use;
   s().flow.tests = base.tests;
+  s().flow.undecided = base.undecided;
   if (open_choice && s().flow.region == base.region) s().flow.not_capturing = base.not_capturing;
   leave_locals(keep, n, true);
 }
@@ -222,6 +226,7 @@ void Interpreter::exec_loop(const Node* n) {
     condition = n->kids[1];
     step = n->kids[2];
     body = n->kids[3];
+    note_bounds(n->kids[0]);
     if (step) {
       const Node* counted = bare(step);
       while (counted->op == Op::comma) counted = bare(counted->kids[0]);
@@ -237,9 +242,11 @@ void Interpreter::exec_loop(const Node* n) {
     body = n->kids[0];
     condition = n->kids[1];
   }
+  note_bounds(condition);
   const Flow base = s().flow;
   State exits;
   exits.dead = true;
+  ++frame_->rounds;
   for (int round = 0; round < kMaxRounds; ++round) {
     const State entry = s();
     if (entry.dead || exhausted_) break;
@@ -266,7 +273,10 @@ void Interpreter::exec_loop(const Node* n) {
     if (!s().dead)
       for (const PathId p : frame_->swept) swept.emplace_back(p, s().read(paths_, p));
     if (n->op == Op::loop_do) test();
-    if (step && !s().dead) eval(step);
+    if (step && !s().dead) {
+      eval(step);
+      note_stepped(step);
+    }
     leave_locals(inner, n, true);
     frame_->loops.pop_back();
     join(exits, no, paths_, target_sets_, base);
@@ -276,9 +286,12 @@ void Interpreter::exec_loop(const Node* n) {
     if (next.same(entry)) break;
     s() = std::move(next);
   }
+  --frame_->rounds;
   frame_->counters.resize(counters);
   frame_->swept = swept_outside;
   s() = std::move(exits);
+  s().flow.tests = base.tests;
+  s().flow.undecided = base.undecided;
   // A loop that fills an array is taken to run over all of it: where it runs not at all, there is nothing.
   if (!s().dead)
     for (const auto& [path, cell] : swept)
@@ -339,6 +352,8 @@ void Interpreter::exec_range(const Node* n) {
       if (const Cell* c = s().find(p); c && c->taint && !c->deep) sink(Use::loop_bound, c->taint, range);
   const Flow base = s().flow;
   State exits = s();
+  ++frame_->rounds;
+  if (n->variable) frame_->elements.push_back(n->variable);
   for (int round = 0; round < kMaxRounds && !exhausted_; ++round) {
     const State entry = s();
     if (entry.dead) break;
@@ -357,7 +372,11 @@ void Interpreter::exec_range(const Node* n) {
     if (next.same(entry)) break;
     s() = std::move(next);
   }
+  if (n->variable) frame_->elements.pop_back();
+  --frame_->rounds;
   s() = std::move(exits);
+  s().flow.tests = base.tests;
+  s().flow.undecided = base.undecided;
   leave_locals(keep, n, true);
 }
 
@@ -377,6 +396,7 @@ void Interpreter::exec_choose(const Node* n) {
   const size_t outer_locals = frame_->loops.empty() ? keep : frame_->locals.size();
   frame_->loops.push_back({&breaks, outer_continue, outer_locals, base});
   bool has_default = false, taken = false;
+  const Counts chosen_by = operand_of(condition, v);
   s().dead = true;
   std::vector<const Node*> statements;
   if (body->op == Op::block)
@@ -392,8 +412,10 @@ void Interpreter::exec_choose(const Node* n) {
       taken = taken || matches;
       if (!excluded && !(is_default && taken)) {
         State begins = entry;
+        if (!v.has_constant && !counts::is_count(chosen_by)) begins.flow.undecided = 1;
         if (!is_default && is_host_test(condition, v)) {
           choices_[kid] = condition;
+          frame_->answers[kid] = counts::decided_by(chosen_by, counts::kConstant);
           begins.flow.tests = with_test(base.tests, kid, true);
         }
         join(s(), begins, paths_, target_sets_, base);
@@ -407,6 +429,7 @@ void Interpreter::exec_choose(const Node* n) {
   join(s(), breaks, paths_, target_sets_, base);
   if (!has_default && !taken) join(s(), entry, paths_, target_sets_, base);
   s().flow.tests = base.tests;
+  s().flow.undecided = base.undecided;
 }
 
 void Interpreter::exec_declare(const Node* n) {
@@ -473,6 +496,7 @@ void Interpreter::exec_declare(const Node* n) {
   }
   Value value = initial ? eval(initial) : Value{};
   if (!initial) value.targets = 0;
+  if (initial) value.count = stored_count(initial, value);
   s().erase_below(paths_, p, true);
   cells_.store({p}, value, n, type);
 }
@@ -495,6 +519,7 @@ void Interpreter::exec_return(const Node* n) {
       Value v = eval(kid);
       v.taint = cells_.taint_of(v);
       v.aggregate = 0;
+      if (!v.count && is_bound(kid)) v.count = counts::kBound;
       if (v.taint && kid->op != Op::constant)
         v.taint = traces_.step(v.taint, n, "returned by " + frame_->function->spelled + "()");
       s().erase_below(paths_, out, true);

@@ -115,7 +115,9 @@ bool Interpreter::is_held_elsewhere(PathId object, PathId holder) {
 // objects goes with them, their holders do not tell.
 void Interpreter::destroy_held(Record& record, PathId holder, const Node* at, int depth) {
   if (!record.held || !s().flow.region || s().dead) return;
-  const TargetsId held = s().read(paths_, holder).targets;
+  const Cell cell = s().read(paths_, holder);
+  if (cell.has_constant && !cell.constant) return;  // let go
+  const TargetsId held = cell.targets;
   if (!ends_region(*record.held)) {
     if (!record.held->user || !end_matters(*record.held)) return;
     // Of an object that came from elsewhere, only the one that owns it alone is sure to end it.

@@ -6,7 +6,9 @@
 // with the summaries and get their region and call path where the summary is used.
 #pragma once
 
+#include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -60,12 +62,25 @@ class Interpreter {
     uint32_t region = 0;
     const Chain* chain = nullptr;
     uint32_t tests = 0;  // of host values on the way, as in Flow
+    uint32_t given = 0;  // of a call that leaves the unit: its operands, index into given_
   };
   // A condition on host values that holds, or does not, where code runs.
   struct Test {
     const Node* condition = nullptr;
     bool wanted = true;
     HostTest told;
+  };
+  // A test on the way, and what decides it in terms of the inputs of the function at hand.
+  struct Behind {
+    uint32_t test = 0;
+    Counts decided = 0;
+    auto operator<=>(const Behind&) const = default;
+  };
+  // Of a variable, a member of a class or a function.
+  using Identity = std::pair<const void*, uint32_t>;
+  using Identities = std::set<Identity>;
+  struct Parameters {  // of a function, by number
+    uint64_t recursed = 0, tested = 0;
   };
   struct Summary {
     uint32_t id = 0;
@@ -105,20 +120,24 @@ class Interpreter {
     Frame* up = nullptr;
     State out;  // what the returns give
     std::vector<Ref> refs;
-    std::unordered_map<uint64_t, std::vector<uint32_t>> seen;   // core and region: behind which tests
+    std::map<std::array<uint32_t, 3>, std::vector<uint32_t>>
+        seen;                                                   // core, region, operands: behind which tests
     std::unordered_map<const Variable*, const Node*> initials;  // of locals, as they were declared
     std::vector<Local> locals;
     std::vector<Temporary> temporaries;
     std::vector<Loop> loops;
     std::vector<State*> handlers;  // of the enclosing try blocks: what may hold when they are entered
     std::unordered_map<uint32_t, State> labels;
-    std::vector<const Variable*> counters;  // of the enclosing for loops
-    std::vector<PathId> swept;              // arrays that the current loop's counter runs over
-    Flow entered;                           // with
-    Returns with_region, without_region;    // that it began and left open
-    bool ended = false;                     // a region that it had begun, on some path
-    uint32_t last_return = 0;               // where the last one stands in the source
-    bool last_is_open = false;              // with a region that it began, every time it got there
+    std::vector<const Variable*> counters;            // of the enclosing for loops
+    std::vector<const Variable*> elements;            // of the enclosing loops over ranges
+    int rounds = 0;                                   // enclosing loops
+    std::unordered_map<const Node*, Counts> answers;  // what decided a condition when it was last asked
+    std::vector<PathId> swept;                        // arrays that the current loop's counter runs over
+    Flow entered;                                     // with
+    Returns with_region, without_region;              // that it began and left open
+    bool ended = false;                               // a region that it had begun, on some path
+    uint32_t last_return = 0;                         // where the last one stands in the source
+    bool last_is_open = false;                        // with a region that it began, every time it got there
     int depth = 0;
     uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
     std::vector<ReadBack> read_backs;  // copies to the host that nothing was queued behind yet
@@ -195,6 +214,7 @@ class Interpreter {
   FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   bool writes_state(const Node* n, const Node* state, int depth);
   bool asks_state(const Node* n, const std::vector<const Node*>& guarded, int depth);
+  bool closed_behind(const Node* condition);
   const Node* find_count(const Node* n, const Node* counter);
 
   // destructors.cpp
@@ -211,8 +231,10 @@ class Interpreter {
   bool is_host_test(const Node* condition, const Value& value);
   uint32_t with_test(uint32_t tests, const Node* condition, bool wanted);
   uint32_t both_tests(uint32_t outer, uint32_t inner);
-  std::vector<uint32_t> without_opposites(const std::vector<uint32_t>& lists);
-  std::vector<HostTest> told(const std::vector<uint32_t>& tests) const;
+  uint32_t list_of(std::vector<Behind> tests);
+  uint32_t resolved_tests(uint32_t tests, const std::vector<Counts>& given);
+  std::vector<Behind> without_opposites(const std::vector<uint32_t>& lists);
+  std::vector<HostTest> told(const std::vector<Behind>& tests) const;
   HostTest in_words(const Node* condition, bool wanted);
   bool add_terms(const Node* condition, bool wanted, HostTest& test, int depth);
   TestTerm term_of(const Node* value, int depth);
@@ -222,6 +244,24 @@ class Interpreter {
   void note_begun_if(const Node* condition, const State& yes, const State& no, const Flow& base);
   void leave_where_not_begun(const Node* condition, State& yes, State& no);
   std::vector<std::string> set_here();
+
+  // counts.cpp
+  static const Node* stepped(const Node* n);
+  void note_stepped(const Node* n);
+  static Identity identity_of(const Node* n);
+  void note_bounds(const Node* n);
+  bool is_bound(const Node* n);
+  Counts operand_of(const Node* n, const Value& value);
+  Counts stored_count(const Node* n, const Value& value);
+  Counts stepped_count(const Node* target, Counts calculated);
+  Counts count_of_place(const Node* n);
+  const Identities& counters_of(Function& root);
+  const Parameters& parameters_of(Function& f);
+  void set_inputs(Function& f, State& state);
+  void note_answer(const Node* condition, const Value& value);
+  Counts decides(const Node* condition, bool wanted);
+  uint32_t given_of(std::vector<Counts> operands);
+  std::vector<Counts> operands_of(const std::vector<Argument>& arguments);
 
   // returns.cpp
   void note_return(const Cell* result, uint32_t at);
@@ -284,7 +324,7 @@ class Interpreter {
                        const std::vector<Argument>& a);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
-  void push_range(const Node* name, const Node* at);
+  void push_range(const Node* name, const Node* at, const std::string& domain);
   void pop_range(const Node* at);
   void allow(const Node* rule, const Node* reason);
   CallEvent event_of(const Api& api, std::string callee);
@@ -312,7 +352,10 @@ class Interpreter {
   Value tensor(const Api& api, const Node* n, std::vector<Argument>& a, const std::vector<PathId>& given);
   Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
   void call_callables(const Node* n, std::vector<Argument>& arguments);
+  void start_thread(const Node* n, std::vector<Argument>& arguments);
   Function* made_by(Function& function);
+  static std::vector<Argument> given_to(const Function& constructor, const std::vector<Argument>& arguments);
+  bool make_inside(const Node* n, const std::vector<Argument>& arguments, PathId destination);
 
   // callbacks.cpp, owners.cpp
   const std::vector<Function*>& callbacks_of(Function& library);
@@ -328,7 +371,7 @@ class Interpreter {
   void add_finding(const char* rule, const Judgement& judgement, const Node* at, const std::string& callee,
                    const Trace* taint, const std::map<std::string, std::string>& details = {},
                    const std::vector<Place>& waits_for = {});
-  void add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests = 0);
+  void add_ref(uint32_t core, uint32_t region, const Chain* chain, uint32_t tests = 0, uint32_t given = 0);
   std::string why_exhausted() const;
   const char* remedy_of_exhaustion() const;
   void add_gap(Function& function, const std::string& reason, const std::string& remedy);
@@ -336,7 +379,7 @@ class Interpreter {
   void pass_trouble(uint32_t to);
   void open_constexpr(const Node* when);
   void add_open(const char* what, const Node* n, const std::string& reason, const std::string& remedy);
-  void add_call(Function& function, const Node* at);
+  void add_call(Function& function, const Node* at, const std::vector<Argument>& arguments = {});
   void add_foreign(Function& function);
   Value cross_edge(const Function& function, const Node* at);
   bool judged() const;
@@ -378,8 +421,15 @@ class Interpreter {
   std::unordered_map<std::string, uint32_t> region_ids_;
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
   std::vector<Test> tests_;
-  std::vector<std::vector<uint32_t>> test_lists_{{}};  // of tests, from the outside in
-  std::map<std::vector<uint32_t>, uint32_t> test_list_ids_;
+  std::vector<std::vector<Behind>> test_lists_{{}};  // from the outside in
+  std::map<std::vector<Behind>, uint32_t> test_list_ids_;
+  std::vector<std::vector<Counts>> given_{{}};  // operands of calls
+  std::map<std::vector<Counts>, uint32_t> given_ids_;
+  Identities bounds_;    // how far loops run
+  Counts compared_ = 0;  // what decides the last comparison
+  std::unordered_map<const Function*, Identities> counters_, steps_;
+  std::unordered_map<const Function*, Parameters> parameters_;
+  const Identities* root_counters_ = nullptr;  // of the root that is looked at
   std::map<std::pair<const Node*, bool>, uint32_t> test_ids_;
   std::unordered_map<uint32_t, std::pair<std::string, bool>> begun_if_;  // by region
   std::unordered_map<const Node*, const Node*> choices_;                 // what a switch asks, by its labels

@@ -248,6 +248,54 @@ bool Interpreter::asks_state(const Node* n, const std::vector<const Node*>& guar
   });
 }
 
+namespace {
+
+// What runs whenever `n` runs: not in an arm, a loop or a lambda.
+void each_time(const Node* n, std::vector<const Node*>& parts) {
+  if (!n) return;
+  parts.push_back(n);
+  switch (n->op) {
+    case Op::when:
+    case Op::choose:
+    case Op::conditional:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::loop_while:
+    case Op::loop_for:
+    case Op::loop_range:
+      for (size_t i = 0; i <= n->split && i < n->kids.size(); ++i) each_time(n->kids[i], parts);
+      return;
+    case Op::lambda:
+      return;
+    default:
+      for (const Node* kid : n->kids) each_time(kid, parts);
+  }
+}
+
+}  // namespace
+
+// `if (first) wait(); first = false;`, `if (calls++ == 0) wait();`: what closes the guard stands behind it or
+// in it. Of a state that this call has set itself, that says nothing of the next one.
+bool Interpreter::closed_behind(const Node* condition) {
+  bool negated = false;
+  const Node* flag = once_flag(condition, negated);
+  if (!flag) return false;
+  if (flag->op == Op::field)
+    for (const PathId p : places(flag))
+      if (const Cell* cell = s().find(p); cell && (cell->has_constant || cell->count)) return false;
+  const Node* body = frame_->function->body;
+  if (find_assignment(body, flag, negated)) return false;  // opens it again
+  std::vector<const Node*> parts;
+  each_time(body, parts);
+  return std::any_of(parts.begin(), parts.end(), [&](const Node* n) {
+    if (n->op == Op::assign && denotes(n->kids[0], flag)) {
+      const Node* value = bare(n->kids[1]);
+      return value->has_value && (value->value != 0) == negated;
+    }
+    return negated && (n->op == Op::step || n->op == Op::compound_assign) && find_count(n, flag) == n;
+  });
+}
+
 // How the code that runs where `condition` is `wanted` closes that way for later steps.
 FirstUse Interpreter::closes_guard(const Node* condition, bool wanted,
                                    const std::vector<const Node*>& guarded) {

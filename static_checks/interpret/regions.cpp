@@ -18,6 +18,13 @@ const Node* literal_in(const Node* n, int depth = 0) {
   return nullptr;
 }
 
+// As for `capgate audit`: GLOB is of the default domain, DOMAIN@GLOB of another.
+bool names_range(const std::string& pattern, const std::string& domain, const std::string& name) {
+  const size_t at = pattern.find('@');
+  if (at == std::string::npos) return domain.empty() && glob_match(pattern, name);
+  return glob_match(pattern.substr(0, at), domain) && glob_match(pattern.substr(at + 1), name);
+}
+
 }  // namespace
 
 bool is_range(const Record* record) {
@@ -68,7 +75,7 @@ void Interpreter::end_region(const Node* at) {
   s().flow.not_capturing = 0;
 }
 
-void Interpreter::push_range(const Node* name, const Node* at) {
+void Interpreter::push_range(const Node* name, const Node* at, const std::string& domain) {
   if (options_.regions.empty()) return;
   Flow& flow = s().flow;
   if (flow.region && flow.marked == kByRange) {
@@ -79,7 +86,7 @@ void Interpreter::push_range(const Node* name, const Node* at) {
   if (flow.region || !literal) return;
   const std::string& text = program_.text(literal->name);
   if (std::none_of(options_.regions.begin(), options_.regions.end(),
-                   [&](const std::string& glob) { return glob_match(glob, text); }))
+                   [&](const std::string& pattern) { return names_range(pattern, domain, text); }))
     return;
   begin_region(at, "marked");
   s().flow.marked = kByRange;

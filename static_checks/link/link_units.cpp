@@ -39,8 +39,22 @@ struct Visit {
   std::string usr, callee;
   size_t depth = 0;
   std::vector<HostTest> tests = {};
-  bool is_virtual = false;  // a call by dispatch
+  bool is_virtual = false;         // a call by dispatch
+  std::vector<Counts> given = {};  // which of the callee's parameters are counts
 };
+
+// Those that still decide something: of what the callers count, they rule nothing out.
+std::vector<HostTest> remaining(std::vector<HostTest> tests, const std::vector<Counts>& given) {
+  std::erase_if(
+      tests, [&](const HostTest& test) { return counts::is_count(counts::resolved(test.decided, given)); });
+  for (HostTest& test : tests) test.decided = 0;
+  return tests;
+}
+
+std::vector<Counts> passed_on(std::vector<Counts> operands, const std::vector<Counts>& given) {
+  for (Counts& one : operands) one = counts::passed_on(one, given);
+  return operands;
+}
 
 std::vector<HostTest> both(std::vector<HostTest> outer, const std::vector<HostTest>& inner) {
   for (const HostTest& test : inner)
@@ -173,12 +187,13 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
             exit->call.callee,
             0,
             exit->call.tests,
-            exit->call.is_virtual};
+            exit->call.is_virtual,
+            passed_on(exit->call.given, {})};
     v.path.push_back({exit->call.place, "calls " + exit->call.callee + "()"});
     queue.push_back(std::move(v));
   }
   // Breadth first: the shortest path to a fault is the one that is told.
-  std::set<std::tuple<std::string, std::string, std::string, Guards, bool>> seen;
+  std::set<std::tuple<std::string, std::string, std::string, Guards, bool, std::vector<Counts>>> seen;
   std::map<std::tuple<std::string, Place, std::string>, size_t> told;  // where in the findings
   std::set<std::string> gaps;
   std::set<std::tuple<std::string, Place, std::string>> explained;
@@ -208,7 +223,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         result.not_analysed.push_back(body_nowhere(v));
       continue;
     }
-    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty()).second) continue;
+    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty(), v.given).second) continue;
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
       if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
@@ -234,7 +249,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
           finding.severity = reports::Severity::warning;
           finding.message += ": once, and never at replay";
         }
-        finding.tests = both(v.tests, finding.tests);
+        finding.tests = both(v.tests, remaining(finding.tests, v.given));
         finding.severity = severity_behind(finding.tests, finding.severity);
         const auto [at, fresh] =
             told.try_emplace({finding.rule, finding.place, finding.callee}, result.findings.size());
@@ -262,8 +277,9 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
                    call.callee_usr,
                    call.callee,
                    v.depth + 1,
-                   both(v.tests, call.tests),
-                   call.is_virtual};
+                   both(v.tests, remaining(call.tests, v.given)),
+                   call.is_virtual,
+                   f.dispatch ? v.given : passed_on(call.given, v.given)};
         next.path.push_back({call.place, "calls " + call.callee + "()"});
         queue.push_back(std::move(next));
       }

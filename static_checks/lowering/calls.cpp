@@ -64,6 +64,8 @@ Node* Lowering::Impl::call_of(const clang::CallExpr* e, const clang::FunctionDec
   if (object_of && !f->is_static) {
     n->has_object = true;
     n->kids.push_back(object(object_of, e));
+    const auto* named = llvm::dyn_cast<clang::MemberExpr>(e->getCallee()->IgnoreParens());
+    n->sub = named && named->hasQualifier() ? 1 : 0;
   } else if (llvm::isa<clang::CXXOperatorCallExpr>(e) && f->is_method && e->getNumArgs() > 0) {
     n->has_object = true;
     n->kids.push_back(expr(e->getArg(0)));

@@ -39,6 +39,7 @@ class Lowering::Impl {
   const Type* type_of(clang::QualType given);
   void shape(Type& made, clang::QualType type);
   Record* record_of(const clang::RecordDecl* given);
+  static std::string domain_of(const clang::TemplateArgument& given);
   void complete_members(Record& record, const clang::CXXRecordDecl* definition);
   void find_contents(Record& record, const clang::RecordDecl* definition);
 

@@ -74,7 +74,28 @@ Record* Lowering::Impl::record_of(const clang::RecordDecl* given) {
     if (held.getKind() == clang::TemplateArgument::Type && held.getAsType()->isRecordType())
       record.held = type_of(held.getAsType())->record;
   }
+  if (made && record.name.starts_with("nvtx3::") && record.name.ends_with("_range_in"))
+    record.range_domain = domain_of(made->getTemplateArgs()[0]);
   return &record;
+}
+
+// `struct engine { static constexpr char const* name{"engine"}; };`; "?" where the name is no literal.
+std::string Lowering::Impl::domain_of(const clang::TemplateArgument& given) {
+  const clang::CXXRecordDecl* domain =
+      given.getKind() == clang::TemplateArgument::Type ? given.getAsType()->getAsCXXRecordDecl() : nullptr;
+  if (domain && qualified(domain) == "nvtx3::domain::global") return {};
+  if (domain && domain->hasDefinition())
+    for (const clang::Decl* member : domain->getDefinition()->decls()) {
+      const auto* name = llvm::dyn_cast<clang::VarDecl>(member);
+      if (!name || name->getNameAsString() != "name" || !name->getInit()) continue;
+      const clang::Expr* initial = name->getInit()->IgnoreImplicit();
+      if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial); list && list->getNumInits() == 1)
+        initial = list->getInit(0)->IgnoreImplicit();
+      if (const auto* literal = llvm::dyn_cast<clang::StringLiteral>(initial);
+          literal && literal->getCharByteWidth() == 1)
+        return literal->getString().str();
+    }
+  return "?";
 }
 
 void Lowering::Impl::complete(Record& record) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/model/report.h"
+#include "static_checks/domain/counts.h"
 
 namespace capgate::lint {
 
@@ -56,11 +57,12 @@ struct HostTest {
   bool all = true;
   bool in_no_capture = false;  // that the captured stream is null
   std::vector<TestTerm> terms = {};
+  Counts decided = 0;  // by which parameters of the function that it is told of
   bool operator==(const HostTest&) const = default;
 };
 template <class A>
 void fields(A& archive, HostTest& v) {
-  archive(v.place, v.text, v.all, v.in_no_capture, v.terms);
+  archive(v.place, v.text, v.all, v.in_no_capture, v.terms, v.decided);
 }
 
 // An error that only some settings of the program come to is a warning.

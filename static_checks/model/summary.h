@@ -36,11 +36,12 @@ struct CallSite {
   Place place;
   Guards guards;
   std::vector<HostTest> tests = {};  // it is made only where all of these hold
+  std::vector<Counts> given = {};    // what its arguments are, as counts of the function that makes it
   bool is_virtual = false;           // the callee is a virtual method: what overrides it may be called
 };
 template <class A>
 void fields(A& archive, CallSite& v) {
-  archive(v.callee_usr, v.callee, v.place, v.guards, v.tests, v.is_virtual);
+  archive(v.callee_usr, v.callee, v.place, v.guards, v.tests, v.given, v.is_virtual);
 }
 
 // A finding that becomes true if a region reaches the function it is in. `finding.region` is empty and its

@@ -48,9 +48,11 @@ void Interpreter::call_back(const Node* n, Function& library, const std::vector<
 
 Value Interpreter::apply_unknown(Function& f, const Node* at) {
   std::vector<Argument> arguments;
+  const bool is_root = !frame_->up && frame_->function == &f;  // whose callers may be in another unit
   for (const Variable* p : f.params) {
     Argument a;
     a.node = at;
+    if (is_root) a.value.count = counts::input(static_cast<uint32_t>(arguments.size()));
     const PathId behind = paths_.extend(root_of(p), Step::deref, 0);
     if (p->type && p->type->shape == Shape::reference)
       a.places = {behind};

@@ -31,6 +31,15 @@ std::vector<PathId> Interpreter::elements(const std::vector<PathId>& object, con
   return result;
 }
 
+namespace {
+
+bool holds_threads(const Type* container) {
+  return container && (container->spelling.find("<std::thread") != std::string::npos ||
+                       container->spelling.find("<std::jthread") != std::string::npos);
+}
+
+}  // namespace
+
 Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
                           const std::vector<PathId>& object, const Node* object_node) {
   static constexpr std::array<std::string_view, 9> kElement{
@@ -147,7 +156,22 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       v.taint = held.taint;
       return v;
     }
+    if (name == "release") {
+      v.targets = held.targets;
+      for (const PathId p : object) {
+        Cell& empty = s().at(p);
+        empty.targets = 0;
+        empty.has_constant = true;
+        empty.constant = 0;
+      }
+      return v;
+    }
     if (name == "reset" || name == "operator=") {
+      // What it held goes; a capture that ended there is seen where its holder is.
+      if (holder && holder->held && holder->held->user && !ends_region(*holder->held))
+        for (const PathId p : object)
+          if (s().read(paths_, p).targets) destroy_held(*holder, p, n);
+      if (s().dead) return v;
       Value given;
       for (const Argument& one : a) {
         given = one.value;
@@ -222,6 +246,17 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
     }
     return v;
   }
+  static constexpr std::array<std::string_view, 9> kEnds{"clear",  "erase",  "pop_back", "pop_front", "pop",
+                                                         "resize", "assign", "extract",  "merge"};
+  if (is_one_of(name, kEnds) && s().flow.region)
+    if (Record* const container = value_type(object_node) ? value_type(object_node)->record : nullptr) {
+      lowering_.complete(*container);
+      for (Record* content : container->contents)
+        if (end_matters(*content) && !ends_region(*content))
+          for (const PathId p : object)
+            if (!s().dead) destroy_perhaps(*content, paths_.extend(p, Step::element, kAny), n);
+    }
+  if (s().dead) return v;
   if (name == "clear") {
     for (const PathId p : object) {
       s().erase_below(paths_, p, true);
@@ -264,11 +299,16 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
       cells_.write_memory(p, a.empty() ? nullptr : cells_.taint_of(a[0].value), object.size() == 1);
     return v;
   }
+  if (name.starts_with("emplace") && holds_threads(value_type(object_node))) {
+    start_thread(n, a);
+    return v;
+  }
   if (is_one_of(name, kAdd) || name == "emplace_back") {
     if (Function* constructor = name.starts_with("emplace") ? made_by(f) : nullptr) {
       lowering_.lower(*constructor);
       const std::vector<PathId> self = elements(object, object_node, kAny);
-      if (constructor->body && self.size() == 1) apply(*constructor, n, a, &self);
+      std::vector<Argument> given = given_to(*constructor, a);
+      if (constructor->body && self.size() == 1) apply(*constructor, n, given, &self);
       if (s().dead) return v;
     }
     for (const PathId p : elements(object, object_node, kAny))

@@ -190,7 +190,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       if (s().flow.marked == 1) end_region(n);
       break;
     case Is::begin_range:
-      if (const Argument* name = at_position(a, api.ptr)) push_range(name->node, n);
+      if (const Argument* name = at_position(a, api.ptr)) push_range(name->node, n, "");
       break;
     case Is::end_range:
       pop_range(n);

@@ -123,6 +123,15 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     s().at(v.aggregate).targets = target_sets_.one(array ? paths_.extend(heap, Step::element, 0) : heap);
     return v;
   }
+  if (name == "std::make_optional" && f.result && f.result->record && f.result->record->held) {
+    Function* constructor = made_by(f);
+    if (constructor) lowering_.lower(*constructor);
+    if (constructor && constructor->body) {
+      v.aggregate = temporary(n);
+      hold(*f.result->record, constructor, a, {v.aggregate}, n);
+      return v;
+    }
+  }
   if (name == "std::make_pair" && a.size() == 2) {
     v.aggregate = temporary(n);
     s().erase_below(paths_, v.aggregate, true);
@@ -154,10 +163,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     return v;
   }
   if (name == "std::async") {
-    const Flow flow = s().flow;
-    s().flow = Flow{};
-    call_callables(n, a);
-    s().flow = flow;
+    start_thread(n, a);
     return v;
   }
   if (name == "thrust::raw_pointer_cast") {

@@ -6,35 +6,6 @@
 
 namespace capgate::lint {
 
-// The user's constructor that a function like std::make_unique runs on what it is given; null: none is found.
-Function* Interpreter::made_by(Function& f) {
-  static constexpr std::array<std::string_view, 6> kMakers{"make_unique",  "make_shared", "make_optional",
-                                                           "emplace_back", "emplace",     "emplace_front"};
-  if (f.user || !f.has_body || !f.name.starts_with("std::") || !is_one_of(f.spelled, kMakers)) return nullptr;
-  const auto [it, fresh] = made_by_.try_emplace(&f, nullptr);
-  if (!fresh) return it->second;
-  std::vector<Function*> queue{&f};
-  std::unordered_set<Function*> seen{&f};
-  Function* found = nullptr;
-  for (size_t i = 0; i < queue.size() && i < 60 && !found; ++i) {
-    lowering_.lower(*queue[i]);
-    std::vector<const Node*> work{queue[i]->body};
-    for (const auto& [name, init] : queue[i]->member_inits) work.push_back(init);
-    while (!work.empty() && !found) {
-      const Node* n = work.back();
-      work.pop_back();
-      if (!n) continue;
-      if (n->op == Op::construct && n->function && n->function->user && !n->function->is_defaulted &&
-          n->record && n->record->user)
-        found = n->function;
-      for (const Node* kid : n->kids) work.push_back(kid);
-    }
-    for (Function* callee : queue[i]->callees)
-      if (!callee->user && callee->has_body && seen.insert(callee).second) queue.push_back(callee);
-  }
-  return made_by_[&f] = found;
-}
-
 void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments) {
   const Trace* content = nullptr;
   std::vector<PathId> referents;
@@ -50,7 +21,8 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
       }
     for (const PathId p : targets(a.value)) referents.push_back(paths_.indexed(p, kAny));
   }
-  for (const Argument& a : arguments) {
+  for (size_t at = 0; at < arguments.size(); ++at) {
+    const Argument& a = arguments[at];
     const CallablesId callable = callable_of(a);
     if (!callable) {
       if (a.node && holds_a_callable(value_type(a.node))) unknown_target(n, text_of(a.node));
@@ -63,8 +35,14 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
       }
       const Function& f = program_.functions[one - 1];
       std::vector<Argument> given;
+      // As std::thread and std::async do, what follows may go in as it is.
+      const bool follow = f.params.size() == arguments.size() - at - 1;
       for (const Variable* p : f.params) {
         Argument parameter;
+        if (follow) {
+          const Argument& own = arguments[at + 1 + given.size()];
+          parameter.value.count = operand_of(own.node, own.value);
+        }
         parameter.node = n;
         parameter.value.taint = content;
         const Type* type = p->type && p->type->shape == Shape::reference ? p->type->inner : p->type;
@@ -88,6 +66,14 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
   }
 }
 
+// Another thread captures nothing of ours.
+void Interpreter::start_thread(const Node* n, std::vector<Argument>& arguments) {
+  const Flow flow = s().flow;
+  s().flow = Flow{};
+  call_callables(n, arguments);
+  s().flow = flow;
+}
+
 CallablesId Interpreter::callable_of(const Argument& argument) {
   if (argument.value.callable) return argument.value.callable;
   for (const PathId p : argument.places)
@@ -104,17 +90,14 @@ Value Interpreter::system_construct(const Node* n, PathId destination) {
   s().erase_below(paths_, destination, true);
   if (is_range(n->record)) {
     const bool copied = a.size() == 1 && record_of(a[0].node) == n->record;
-    if (!a.empty() && !copied) push_range(a[0].node, n);
+    if (!a.empty() && !copied) push_range(a[0].node, n, n->record->range_domain);
     return v;
   }
   if (threads) {
-    // Another thread captures nothing of ours.
-    const Flow flow = s().flow;
-    s().flow = Flow{};
-    call_callables(n, a);
-    s().flow = flow;
+    start_thread(n, a);
     return v;
   }
+  if (make_inside(n, a, destination)) return v;
   // Copies and moves, and what is built from one value of the same kind.
   if (a.size() == 1 && !a[0].places.empty()) {
     const Record* from = record_of(a[0].node);

@@ -29,8 +29,8 @@ from expectations.source import read_expected, read_options  # noqa: E402
 STATIC = {"host-sync", "host-poll", "sync-copy", "pageable-copy", "device-alloc", "host-alloc", "default-stream", "host-pointer",
           "host-node"}  # fmt: skip
 # Faults that the sources show and the report alone does not call an error: only a run tells whether a warm-up came first,
-# or CUDA accepted the allocation, or which way a test on the path goes.
-MILDER = {"arena_regrowth", "cublas_handle_in_capture", "parallel_captures", "pinned_in_capture"}
+# or CUDA accepted the allocation.
+MILDER = {"arena_regrowth", "cublas_handle_in_capture", "pinned_in_capture"}
 # Host memory in a node that is added by hand: only a run shows that the graph outlives it.
 ADDED_BY_HAND = {"built_from_heap", "request_table_update"}
 # What the sources show under another name than the run: a library's function, a refusal of its own rule.

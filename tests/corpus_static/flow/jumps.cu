@@ -46,7 +46,7 @@ done:
 
 static int down(int n, cudaStream_t stream) {
   if (n == 0) {
-    cudaStreamSynchronize(stream);  // EXPECT: host-sync:warning
+    cudaStreamSynchronize(stream);  // EXPECT: host-sync
     return 0;
   }
   return down(n - 1, stream);
@@ -56,7 +56,7 @@ static void even(int n, cudaStream_t stream) {
   if (n > 0)
     odd(n - 1, stream);
   else
-    cudaDeviceSynchronize();  // EXPECT: host-sync:warning
+    cudaDeviceSynchronize();  // EXPECT: host-sync
 }
 static void odd(int n, cudaStream_t stream) {
   if (n > 0) even(n - 1, stream);

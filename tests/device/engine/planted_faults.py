@@ -35,10 +35,10 @@ def lines_of(violation):
     return {(place.get("file") or "", place.get("line")) for place in places}
 
 
-def sees(report, mark, severities=("error",)):
-    """Whether the report has a finding of the mark's rule and of one of these severities that names its line."""
+def sees(report, mark):
+    """Whether the report has an error of the mark's rule that names its line."""
     return any(
-        violation["rule"] == mark.rule and violation["severity"] in severities and not violation.get("suppressed")
+        violation["rule"] == mark.rule and violation["severity"] == "error" and not violation.get("suppressed")
         and any(file.endswith(HEADER) and line == mark.line for file, line in lines_of(violation))
         for violation in report["violations"]
     )  # fmt: skip

@@ -1,0 +1,101 @@
+// Objects of the user's that a library makes out of what it is given: std::make_unique, std::optional,
+// std::tuple, a container's emplace().
+#include <algorithm>
+#include <array>
+
+#include "static_checks/interpret/interpreter.h"
+#include "static_checks/models/library_names.h"
+
+namespace capgate::lint {
+
+// The user's constructor that a function like std::make_unique, or a constructor like that of std::optional,
+// runs on what it is given; null: none is found.
+Function* Interpreter::made_by(Function& f) {
+  static constexpr std::array<std::string_view, 6> kMakers{"make_unique",  "make_shared", "make_optional",
+                                                           "emplace_back", "emplace",     "emplace_front"};
+  if (f.user || !f.has_body || !f.name.starts_with("std::")) return nullptr;
+  if (!f.is_constructor && !is_one_of(f.spelled, kMakers)) return nullptr;
+  const auto [it, fresh] = made_by_.try_emplace(&f, nullptr);
+  if (!fresh) return it->second;
+  constexpr size_t kMaxBodies = 150;
+  std::vector<Function*> queue{&f};
+  std::unordered_set<Function*> seen{&f};
+  Function* found = nullptr;
+  for (size_t i = 0; i < queue.size() && i < kMaxBodies && !found; ++i) {
+    lowering_.lower(*queue[i]);
+    std::vector<const Node*> work{queue[i]->body};
+    for (const auto& [name, init] : queue[i]->member_inits) work.push_back(init);
+    while (!work.empty() && !found) {
+      const Node* n = work.back();
+      work.pop_back();
+      if (!n) continue;
+      if (n->op == Op::construct && n->function && n->function->user && !n->function->is_defaulted &&
+          n->record && n->record->user)
+        found = n->function;
+      for (const Node* kid : n->kids) work.push_back(kid);
+    }
+    for (Function* callee : queue[i]->callees)
+      if (!callee->user && callee->has_body && seen.insert(callee).second) queue.push_back(callee);
+  }
+  return made_by_[&f] = found;
+}
+
+// Of the arguments of a library's function, those that go to `constructor`: without the key of a map's entry,
+// std::in_place, or the other parts of a tuple.
+std::vector<Interpreter::Argument> Interpreter::given_to(const Function& constructor,
+                                                         const std::vector<Argument>& arguments) {
+  const size_t count = constructor.params.size();
+  if (arguments.size() <= count) return arguments;
+  const auto goes = [&](size_t first) {
+    for (size_t i = 0; i < count; ++i) {
+      const Type* wanted = constructor.params[i]->type;
+      if (wanted && wanted->shape == Shape::reference) wanted = wanted->inner;
+      const Type* given = value_type(arguments[first + i].node);
+      if (wanted && given && (wanted->shape != given->shape || wanted->record != given->record)) return false;
+    }
+    return true;
+  };
+  size_t first = 0;
+  while (first + count < arguments.size() && !goes(first)) ++first;
+  return {arguments.begin() + static_cast<long>(first), arguments.begin() + static_cast<long>(first + count)};
+}
+
+// True where nothing is left to say of the object that is made.
+bool Interpreter::make_inside(const Node* n, const std::vector<Argument>& arguments, PathId destination) {
+  if (!n->record || !n->function || arguments.empty()) return false;
+  static constexpr std::array<std::string_view, 5> kExact{"std::optional", "std::tuple", "std::pair",
+                                                          "std::variant", "std::array"};
+  Record& holder = *n->record;
+  lowering_.complete(holder);
+  for (const Record* content : holder.contents)  // an allocator
+    for (Function* f : program_.user_functions) {
+      if (f->record != content || f->spelled != "allocate" || s().dead) continue;
+      const State before = s();
+      apply_unknown(*f, n);
+      if (s().dead)
+        s() = before;
+      else
+        join(s(), before, paths_, target_sets_, before.flow);
+    }
+  if (s().dead || !is_one_of(holder.name, kExact)) return false;
+  if (holder.contents.empty() && !(holder.held && holder.held->user)) return false;
+  Function* constructor = made_by(*n->function);
+  if (!constructor) return false;
+  lowering_.lower(*constructor);
+  std::vector<Argument> given = given_to(*constructor, arguments);
+  if (!constructor->body) {
+    add_call(*constructor, n, given);
+    return false;
+  }
+  if (holder.name == "std::optional") {
+    hold(holder, constructor, given, {destination}, n);
+    return true;
+  }
+  const std::vector<PathId> self{paths_.extend(destination, Step::element, kAny)};
+  const uint32_t region = s().flow.region;
+  apply(*constructor, n, given, &self);
+  if (!s().dead && constructor->record) own_region(*constructor->record, region, n);
+  return s().dead;
+}
+
+}  // namespace capgate::lint
