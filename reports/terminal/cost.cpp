@@ -49,10 +49,14 @@ std::string own_cost(const Report& report, const Violation& violation) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
     if (capture->replays == 0) return "none yet: the graph was never launched";
+    if (const auto after = number_in(violation, "launches"); after && *after < capture->replays)
+      return fmt::format("no time: it is wrong in {} of the {} launches of the graph", grouped(*after),
+                         grouped(capture->replays));
     return fmt::format(
         "no time: it is wrong in {} of the graph",
         capture->replays == 1 ? "the one launch" : "all " + grouped(capture->replays) + " launches");
   }
+  if (violation.details.contains("graph")) return "no time: it is wrong in each launch of the graph";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";
 }

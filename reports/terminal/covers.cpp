@@ -80,6 +80,9 @@ std::string covers(const Report& report, bool all) {
   if (coverage.captures_failed)
     return out + "          " + counted(coverage.captures_failed, "capture") +
            " that failed, and none that completed\n";
+  if (coverage.captures_empty)
+    return out + "          " + counted(coverage.captures_empty, "capture") + " that ended empty, " +
+           counted(coverage.replays, "launch", "launches") + "\n";
   return out + "          nothing that was captured, marked or parsed\n";
 }
 

@@ -34,7 +34,12 @@ std::string seen_line(const Violation& violation) {
       if (violation.blocked_us && !was_refused(violation))
         add("the host was blocked for " + duration(*violation.blocked_us));
     }
-    if (violation.bytes) add(bytes(*violation.bytes) + (violation.count > 1 ? " in all" : ""));
+    // Steps that are left out of the count, as the first is, are left out of the sum.
+    const bool all = !violation.per_step || violation.per_step->left_out.empty();
+    if (violation.bytes)
+      add(bytes(*violation.bytes) + (violation.count == 1 ? ""
+                                     : all                ? " in all"
+                                           : " in " + counted(violation.per_step->steps, "step")));
     if (violation.thread) add("thread " + head_of(clean(*violation.thread)));
     if (violation.stream) add("stream " + head_of(clean(*violation.stream)));
     if (violation.device && *violation.device > 0) add(fmt::format("device {}", *violation.device));
@@ -140,6 +145,7 @@ std::string consequence(const Report& report, const Violation& violation) {
   }
   if (const auto region = violation.details.find("region"); region != violation.details.end())
     return fmt::format("{}in region \"{}\"", times, head_of(clean(region->second)));
+  if (violation.details.contains("graph")) return times + "in a graph that no capture made";
   switch (violation.phase) {
     case Phase::warmup:
       return times + "in the first pass";

@@ -83,7 +83,10 @@ std::string captures(const Report& report) {
   if (coverage.captures_failed)
     add(out, coverage.captures_completed ? grouped(coverage.captures_failed) + " failed"
                                          : counted(coverage.captures_failed, "capture") + " failed");
-  if (coverage.captures_empty) add(out, grouped(coverage.captures_empty) + " empty");
+  if (coverage.captures_empty)
+    add(out, coverage.captures_completed || coverage.captures_failed
+                 ? grouped(coverage.captures_empty) + " empty"
+                 : counted(coverage.captures_empty, "empty capture"));
   if (coverage.captures_open) add(out, grouped(coverage.captures_open) + " left open");
   if (coverage.replays) add(out, counted(coverage.replays, "replay"));
   return out;

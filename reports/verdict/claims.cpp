@@ -96,8 +96,8 @@ constexpr std::array<Gap, 14> kGaps{{
      [](const Report& r) { return ran(r) && !has_graph(r) && r.coverage.replays == 0; }},
     {"a graph with work in it: none was captured or compared",
      [](const Report& r) { return !has_graph(r) && r.coverage.replays > 0 && !launched_unseen_graphs(r); }},
-    {"the graphs that were launched: what they hold was not seen", launched_unseen_graphs},
-    {"the rest of a step, after the call that killed its capture",
+    {"the graphs that were launched: no work was seen in them", launched_unseen_graphs},
+    {"the graph of a step whose capture failed",
      [](const Report& r) {
        return r.coverage.captures_failed > 0 && r.coverage.kind == CoverageKind::nothing;
      }},
@@ -116,7 +116,9 @@ constexpr std::array<Gap, 14> kGaps{{
 }};
 
 // Gaps that an older capgate listed.
-constexpr std::array<std::string_view, 2> kFormerGaps{
+constexpr std::array<std::string_view, 4> kFormerGaps{
+    "the graphs that were launched: what they hold was not seen",
+    "the rest of a step, after the call that killed its capture",
     "memory: blocks that a pool of the program, CuPy or RMM takes back and keeps (what CUDA frees is "
     "followed)",
     "captures that go on between replays, and memory that graphs do not give back"};
@@ -174,9 +176,10 @@ Claim what_was_proved(const Report& report) {
   const bool spotless =
       std::none_of(report.violations.begin(), report.violations.end(), is_refused_or_left_out);
   if (claim.scope == "source only" && coverage.changed && coverage.changed->in_reach.empty()) return claim;
-  std::string_view clean = "nothing refused or left out";
-  if (!has_graph(report)) clean = "nothing that a capture refuses or leaves out";
-  add(claim.text, std::string(spotless ? clean : "no error"));
+  const std::string nothing = report.summary.suppressed > 0 ? "nothing else " : "nothing ";
+  const std::string clean =
+      nothing + (has_graph(report) ? "refused or left out" : "that a capture refuses or leaves out");
+  add(claim.text, spotless ? clean : "no error");
   add(claim.text, blemishes(report.summary));
   return claim;
 }
@@ -184,17 +187,18 @@ Claim what_was_proved(const Report& report) {
 NotProved what_was_not_proved(const Report& report) {
   if (has_graph(report))
     return {
-        "that a replay computes what the eager step does; compare the outputs of both in a test of your own",
+        std::string("that a replay computes what the eager step does; a test shows it with ") +
+            (report.environment.python ? "capgate_marks.verify_replay" : "verify_replay of capgate/verify.h"),
         ""};
   if (report.coverage.kind == CoverageKind::eager)
     return {"that the step captures: no graph was captured or launched",
             "capgate audit -- PROGRAM, once it captures the step"};
   if (report.coverage.captures_failed > 0)
-    return {"anything about the rest of the step, after the call that killed its capture",
+    return {"anything about the graph of the step: its capture failed",
             "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
             "eagerly"};
   if (launched_unseen_graphs(report))
-    return {"anything about the graphs that were launched: what they hold was not seen",
+    return {"anything about the graphs that were launched: no work was seen in them",
             "capgate audit -- PROGRAM, from the program's start"};
   if (ran(report))
     return {"anything about a step: none was captured, and no marked one was seen twice",

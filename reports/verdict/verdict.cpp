@@ -203,10 +203,12 @@ std::optional<Reason> missing_proof(const Report& report) {
   }
   if (launched_unseen_graphs(report))
     return Reason{
-        fmt::format("graphs were launched {}, and what they hold was not seen: no capture of them completed, "
-                    "and the trace does not have how they were built",
-                    coverage.replays == 1 ? "once" : counted(coverage.replays, "time")),
-        "capgate audit -- PROGRAM, from the program's start: a trace of an older capgate does not have it"};
+        fmt::format(
+            "graphs were launched {}, and no work was seen in them: no capture of them completed, and "
+            "the trace has no kernel or copy that was put into them",
+            coverage.replays == 1 ? "once" : counted(coverage.replays, "time")),
+        "capgate audit -- PROGRAM, from the program's start: a trace of an older capgate does not have what "
+        "was put in"};
   if (coverage.captures_failed > 0)
     return Reason{
         "a capture failed, none completed, and no marked region was seen twice",
@@ -219,7 +221,7 @@ std::optional<Reason> missing_proof(const Report& report) {
                   : judged                    ? "no capture completed"
                                               : "nothing was judged: no capture completed"),
       coverage.captures_empty > 0
-          ? "put the step's work on the stream that captures, then capgate audit -- PROGRAM"
+          ? "repair the empty capture as its finding says, then capgate audit -- PROGRAM"
           : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
 }
 

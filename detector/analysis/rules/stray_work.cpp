@@ -95,7 +95,7 @@ std::string refusal_text(Judge& judge, size_t i) {
          (refusal.object_device == trace::kNoDevice
               ? " is of another device than its stream, which is of " + stream
               : " is of device " + std::to_string(refusal.object_device) + ", and its stream of " + stream) +
-         (event ? "; what waits for it does not wait for this" : "; it is not in the graph");
+         (event ? "; a wait for that event orders nothing" : "; it is not in the graph");
 }
 
 // Streams that wait for an event whose record was refused: they wait for nothing and are not in the capture.

@@ -1,4 +1,6 @@
 // host-sync and host-poll: the host waits for the device, or asks it.
+#include <optional>
+
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/results.h"
@@ -29,19 +31,42 @@ std::string waits_for(Judge& judge, size_t i) {
   }
 }
 
-// The wait is for a value: the same function has queued a copy to the host on that stream, and waited for
-// nothing since.
+// Where an event that is waited for was recorded: its stream and what comes before. Of other waits, the wait.
+struct WaitedUpTo {
+  size_t call = 0;
+  std::optional<uint64_t> stream;  // none: any
+};
+
+std::optional<WaitedUpTo> waited_up_to(Judge& judge, size_t wait) {
+  const Call& call = judge.call(wait);
+  const auto family = static_cast<Family>(call.r.family);
+  if (family == Family::stream_sync) return WaitedUpTo{wait, stream_key(call)};
+  if (family != Family::event_sync) return WaitedUpTo{wait, std::nullopt};
+  for (size_t i = wait; i-- > 0;) {
+    const Call& before = judge.call(i);
+    if (static_cast<Family>(before.r.family) == Family::event_record && before.r.object == call.r.object &&
+        !(before.r.flags & trace::kNested))
+      return WaitedUpTo{i, stream_key(before)};
+  }
+  return std::nullopt;
+}
+
+// The wait is for a value: the same function has queued a copy to the host on that stream in this step, and
+// waited for nothing since. Into pageable memory a copy has arrived when the call returns.
 bool reads_back(Judge& judge, size_t wait) {
   constexpr size_t kNear = 64;
+  const auto end = waited_up_to(judge, wait);
+  if (!end) return false;
   const Call& call = judge.call(wait);
-  const bool one_stream = static_cast<Family>(call.r.family) == Family::stream_sync;
   for (size_t i = wait, seen = 0; i-- > 0 && seen < kNear; ++seen) {
     const Call& before = judge.call(i);
     if (before.tid != call.tid || (before.r.flags & trace::kNested)) continue;
     const auto family = static_cast<Family>(before.r.family);
-    if (trace::is_wait(family)) return false;
-    if (family != Family::memcpy_async || !goes_to_host(judge.timeline(), before.r)) continue;
-    if (one_stream && stream_key(before) != stream_key(call)) continue;
+    if (trace::is_wait(family) || judge.region(i) != judge.region(wait)) return false;
+    if (i > end->call || family != Family::memcpy_async || !goes_to_host(judge.timeline(), before.r))
+      continue;
+    if (before.r.dst_memory == static_cast<uint8_t>(trace::Memory::pageable)) continue;
+    if (end->stream && stream_key(before) != *end->stream) continue;
     const auto& here = judge.place(wait).location;
     const auto& there = judge.place(i).location;
     return !here.function.empty() && here.function == there.function && here.file == there.file;

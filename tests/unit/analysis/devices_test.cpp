@@ -202,7 +202,7 @@ TEST_F(Devices, AnEventOfAnotherDeviceIsRefused) {
   EXPECT_EQ(
       report.violations.at(0).message,
       "an event record was refused with cudaErrorInvalidResourceHandle (400): its event is of device 1, "
-      "and its stream of device 0; what waits for it does not wait for this");
+      "and its stream of device 0; a wait for that event orders nothing");
 }
 
 TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {

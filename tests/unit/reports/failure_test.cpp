@@ -50,7 +50,8 @@ TEST(Failure, AnErrorInACompletedCaptureIsAWrongGraph) {
             "GRAPH IS WRONG: it captures, but lacks the copy or memset, at step.cu:7");
   // Refused, and the capture went on without it.
   EXPECT_EQ(told(with({in_capture("wrong-device", "c1", "cudaErrorInvalidResourceHandle (400)")})),
-            "GRAPH IS WRONG: it captures, but lacks the work of the other device, at step.cu:7");
+            "GRAPH IS WRONG: it captures, but lacks what a call with an object of another device was to add, "
+            "at step.cu:7");
   // By rule a capture of it dies; this one did not.
   EXPECT_EQ(told(with({in_capture("host-sync", "c1", "cudaSuccess")})),
             "GRAPH IS WRONG: it captures, but lacks the wait, at step.cu:7");

@@ -240,10 +240,9 @@ TEST(Verdict, GraphsThatWereLaunchedAndNotSeenAreNamed) {
   report.reasons.clear();
   finish(report);
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
-  EXPECT_EQ(
-      report.reasons.front().text,
-      "graphs were launched 20 times, and what they hold was not seen: no capture of them completed, and "
-      "the trace does not have how they were built");
+  EXPECT_EQ(report.reasons.front().text,
+            "graphs were launched 20 times, and no work was seen in them: no capture of them completed, and "
+            "the trace has no kernel or copy that was put into them");
   EXPECT_EQ(report.reasons.front().remedy.find("--region"), std::string::npos);
 
   Capture built;
