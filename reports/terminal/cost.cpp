@@ -49,12 +49,15 @@ std::string own_cost(const Report& report, const Violation& violation) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
     if (capture->replays == 0) return "none yet: the graph was never launched";
+    const std::string launches =
+        capture->replays == 1 ? "the one launch" : "all " + grouped(capture->replays) + " launches";
+    if (violation.details.contains("at each launch"))
+      return "no time: it was right in " + launches + " of the graph";
+    if (violation.severity != Severity::error) return "not measured: launches of the graph are not timed";
     if (const auto after = number_in(violation, "launches"); after && *after < capture->replays)
       return fmt::format("no time: it is wrong in {} of the {} launches of the graph", grouped(*after),
                          grouped(capture->replays));
-    return fmt::format(
-        "no time: it is wrong in {} of the graph",
-        capture->replays == 1 ? "the one launch" : "all " + grouped(capture->replays) + " launches");
+    return "no time: it is wrong in " + launches + " of the graph";
   }
   if (violation.details.contains("graph")) return "no time: it is wrong in each launch of the graph";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";

@@ -139,6 +139,8 @@ std::string consequence(const Report& report, const Violation& violation) {
         capture ? head_of(clean(capture_name(*capture))) : "capture " + head_of(clean(*violation.capture));
     const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
     if (killed && violation.severity == Severity::error) return "killed " + label;
+    // The memory goes after the capture, while its graph lives.
+    if (violation.rule == "freed-memory") return times + "under the graph of " + label;
     if (const auto captures = number_in(violation, "captures"))
       return fmt::format("{}in {} captures, such as {}", times, grouped(*captures), label);
     return times + "in " + label;

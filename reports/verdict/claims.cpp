@@ -98,9 +98,7 @@ constexpr std::array<Gap, 14> kGaps{{
      [](const Report& r) { return !has_graph(r) && r.coverage.replays > 0 && !launched_unseen_graphs(r); }},
     {"the graphs that were launched: no work was seen in them", launched_unseen_graphs},
     {"the graph of a step whose capture failed",
-     [](const Report& r) {
-       return r.coverage.captures_failed > 0 && r.coverage.kind == CoverageKind::nothing;
-     }},
+     [](const Report& r) { return r.coverage.captures_failed > 0; }},
     {"replays: their results were compared with no eager step", [](const Report& r) { return has_graph(r); }},
     {"arguments, launch sizes and branches that should change from replay to replay", has_graph},
     {"work that the eager step does and the captured step does not", has_graph},
@@ -178,13 +176,19 @@ Claim what_was_proved(const Report& report) {
   if (claim.scope == "source only" && coverage.changed && coverage.changed->in_reach.empty()) return claim;
   const std::string nothing = report.summary.suppressed > 0 ? "nothing else " : "nothing ";
   const std::string clean =
-      nothing + (has_graph(report) ? "refused or left out" : "that a capture refuses or leaves out");
+      has_graph(report) ? nothing + "refused or left out"
+      : linted(report) && !ran(report)
+          ? nothing + "that a capture refuses or leaves out"
+          : "no call " + std::string(report.summary.suppressed > 0 ? "but what is allowed " : "") +
+                "that a capture refuses";
   add(claim.text, spotless ? clean : "no error");
   add(claim.text, blemishes(report.summary));
   return claim;
 }
 
 NotProved what_was_not_proved(const Report& report) {
+  if (has_graph(report) && report.coverage.replays == 0)
+    return {"anything about a replay: no graph was launched", ""};
   if (has_graph(report))
     return {
         std::string("that a replay computes what the eager step does; a test shows it with ") +

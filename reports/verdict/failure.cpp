@@ -104,8 +104,9 @@ std::string failure_text(const Failure& failure, const std::string& place) {
     return (failure.observed ? "CAPTURE DIES" : "A CAPTURE WOULD DIE") + at;
   const Rule* rule = failure.at ? find_rule(failure.at->rule) : nullptr;
   const std::string lacks(rule && !rule->graph.empty() ? rule->graph : "is not the step that was meant");
-  return (failure.observed ? "GRAPH IS WRONG: it captures, but " : "A REPLAY WOULD BE WRONG: the graph ") +
-         lacks + (at.empty() ? "" : "," + at);
+  return (failure.observed ? "GRAPH IS WRONG: it captures, but " + lacks
+                           : "A REPLAY WOULD BE WRONG: a graph of this step " + lacks) +
+         (at.empty() ? "" : "," + at);
 }
 
 }  // namespace capgate::reports

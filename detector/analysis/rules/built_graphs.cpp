@@ -49,7 +49,7 @@ void copy_node(Judge& judge, const std::vector<LaunchedNode>& all, const Launche
   finding.message = "a copy node of a graph that is " + finding.details["graph"] +
                     (reads ? " reads " : " writes ") + std::string(kSizeMark) +
                     (reads ? " from " : " into ") + host_memory(place) +
-                    ": every launch uses that address again";
+                    ": each launch until the node is changed uses that address";
   finding.size = node.bytes;
   if (is_alone(all, launched, reads ? node.src : node.dst) &&
       is_alive_at_launches(judge, *launched.exec, call, place)) {

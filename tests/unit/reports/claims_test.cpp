@@ -77,16 +77,15 @@ TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
 TEST(Claims, AnEagerStepProvesNoGraph) {
   const Claim claim = what_was_proved(eager_step());
   EXPECT_EQ(claim.scope, "eager step only");
-  EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, nothing that a capture refuses or leaves out");
+  EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, no call that a capture refuses");
   const NotProved open = what_was_not_proved(eager_step());
   EXPECT_EQ(open.text, "that the step captures: no graph was captured or launched");
   EXPECT_EQ(open.command, "capgate audit -- PROGRAM, once it captures the step");
   Report two = eager_step();
   two.coverage.regions.push_back({"prefill", RegionSource::nvtx, 2});
   two.coverage.regions.push_back({"once", RegionSource::nvtx, 1});
-  EXPECT_EQ(
-      what_was_proved(two).text,
-      "marked step \"decode\" ran 6 times and 1 more did, nothing that a capture refuses or leaves out");
+  EXPECT_EQ(what_was_proved(two).text,
+            "marked step \"decode\" ran 6 times and 1 more did, no call that a capture refuses");
 }
 
 TEST(Claims, SourcesProveNoRun) {

@@ -64,7 +64,8 @@ TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
   Violation branch = violation("host-branch", "step.cu", 7, "step", "", Evidence::sources);
   branch.phase = Phase::source;
   EXPECT_EQ(told(with({branch})),
-            "A REPLAY WOULD BE WRONG: the graph holds the side of the branch that the host took during the "
+            "A REPLAY WOULD BE WRONG: a graph of this step holds the side of the branch that the host took "
+            "during the "
             "capture, at step.cu:7");
   EXPECT_EQ(failure_text({FailureKind::capture_dies, true, nullptr}, ""), "CAPTURE DIES");
 }
