@@ -157,8 +157,18 @@ int audit(const AuditOptions& options) {
   const auto preloadable = preloadable_path(*library, folder->path());
   if (!preloadable) return refuse(preloadable.error());
 
+  std::string watch_host;
+  if (options.watch_host) {
+    const auto found = find_preload_library(kWatchHostFile);
+    if (!found) return refuse(found.error());
+    const auto linked = preloadable_path(*found, folder->path());
+    if (!linked) return refuse(linked.error());
+    watch_host = *linked;
+  }
+
   DetectorSettings settings;
   settings.library = *preloadable;
+  settings.watch_host = watch_host;
   settings.trace_folder = folder->path();
   settings.region_globs = plan->expected.regions;
   settings.until = options.until;
@@ -171,6 +181,7 @@ int audit(const AuditOptions& options) {
       run_program(program->path, options.program, audited_environment(own_environment(), settings), watch);
   deaths.reset();
   if (*preloadable != *library) unlink(preloadable->c_str());
+  if (watch_host.starts_with(folder->path() + "/")) unlink(watch_host.c_str());
   if (!run) return refuse(run.error());
   if (run->aborted) {
     complain("stopped by a second interruption; nothing was judged");
@@ -255,6 +266,8 @@ void register_audit(CLI::App& app, int& exit_code) {
                    "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
       ->type_name("FILE")
       ->check(check_word, "");
+  command->add_flag("--watch-host", options->watch_host,
+                    "Watch free() and munmap(), too: for host memory that graphs refer to");
   add_fail_on(*command, options->fail_on);
   command->add_flag("--dump-config", options->dump_config,
                     "Print the settings in force as a .capgate.toml, and exit");

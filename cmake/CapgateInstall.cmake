@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS capgate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET capgate_preload)
   # capgate looks for it in ../lib, whatever the distribution calls its library folder.
-  install(TARGETS capgate_preload LIBRARY DESTINATION lib)
+  install(TARGETS capgate_preload capgate_watch_host LIBRARY DESTINATION lib)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/detector/include/capgate/capgate.h ${PROJECT_SOURCE_DIR}/detector/include/capgate/verify.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capgate)

@@ -51,7 +51,8 @@ std::string joined(const std::vector<std::string>& parts, char separator) {
 // write into one folder.
 bool is_detector(std::string_view path) {
   const size_t slash = path.rfind('/');
-  return path.substr(slash == std::string_view::npos ? 0 : slash + 1) == kPreloadFile;
+  const std::string_view file = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  return file == kPreloadFile || file == kWatchHostFile;
 }
 
 // The loader takes spaces and colons alike as separators. Of nested audits the innermost watches.
@@ -77,7 +78,9 @@ std::vector<std::string> audited_environment(const std::vector<std::string>& inh
     if (!is_detector(before)) environment.set(next, before);
     environment.set(variable, settings.library);
   };
-  environment.set("LD_PRELOAD", preload_list(settings.library, environment.get("LD_PRELOAD")));
+  const std::string libraries =
+      settings.library + (settings.watch_host.empty() ? "" : ":" + settings.watch_host);
+  environment.set("LD_PRELOAD", preload_list(libraries, environment.get("LD_PRELOAD")));
   chain("CUDA_INJECTION64_PATH", "CAPGATE_NEXT_INJECTION");
   chain("NVTX_INJECTION64_PATH", "CAPGATE_NEXT_NVTX_INJECTION");
   environment.set("CAPGATE_PRELOAD", settings.library);

@@ -9,6 +9,7 @@ namespace capgate::cli {
 // What the preloaded library is told. Empty means: not given.
 struct DetectorSettings {
   std::string library;       // its absolute path, free of spaces and colons
+  std::string watch_host;    // the library of --watch-host, likewise
   std::string trace_folder;  // absolute
   std::vector<std::string> region_globs;
   std::string until;                     // "captures=N" | "replays=N" | "seconds=S"

@@ -8,16 +8,16 @@
 namespace capgate::cli {
 namespace fs = std::filesystem;
 
-Result<std::string> find_preload_library() {
+Result<std::string> find_preload_library(const char* file) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return Error{fmt::format("cannot determine the folder of capgate itself: {}", error.message())};
   const fs::path folder = self.parent_path();
   for (const fs::path& place : {folder / "../lib", folder / "../lib64", folder}) {
-    const fs::path candidate = place / kPreloadFile;
+    const fs::path candidate = place / file;
     if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
   }
-  return Error{fmt::format("{} is missing: it belongs into {}; install capgate again", kPreloadFile,
+  return Error{fmt::format("{} is missing: it belongs into {}; install capgate again", file,
                            (folder.parent_path() / "lib").string())};
 }
 
@@ -30,7 +30,7 @@ Result<std::string> preloadable_path(const std::string& library, const std::stri
                     "path has neither",
                     library, folder)};
   }
-  const std::string link = folder + "/" + kPreloadFile;
+  const std::string link = folder + "/" + fs::path(library).filename().string();
   std::error_code error;
   fs::remove(link, error);
   fs::create_symlink(library, link, error);

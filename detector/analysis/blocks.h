@@ -25,7 +25,8 @@ enum class Owner : uint8_t {
   module,      // a variable of a loaded module
   code,        // the functions of a loaded module: known by its handle, which is no address
   graph,       // a graph's own allocation: it lives from launch to launch
-  framework    // a part of one of the above, handed out by PyTorch's allocator
+  framework,   // a part of one of the above, handed out by PyTorch's allocator
+  heap         // the program's own host memory, as the watch on free() knows it: one byte of a block
 };
 
 // When and where a block came or went. A framework's allocator makes no call of CUDA's.

@@ -284,11 +284,12 @@ struct NoticeRecord {
 };
 
 // Who handed a block out.
-enum class Allocator : uint16_t { torch = 1 };
+enum class Allocator : uint16_t { torch = 1, host = 2 };
 enum class BlockOp : uint16_t { born = 1, died = 2 };
 
 // A block inside memory that CUDA gave to a framework's allocator. Written for blocks that live while a
-// capture is open, as late as that; from then on for whatever dies or is born at their first byte.
+// capture is open, as late as that; from then on for whatever dies or is born at their first byte. host: the
+// data of a host function in a graph, one byte, known from the call that named it; only with --watch-host.
 struct PoolBlockRecord {
   RecordHeader h;
   uint64_t start, bytes;

@@ -25,18 +25,19 @@ void Owners::born(const Block& block, std::vector<BlockId>& dead) {
 void Owners::pool_block(const trace::PoolBlockRecord& r, std::vector<BlockId>& dead) {
   const bool comes = r.op == static_cast<uint16_t>(trace::BlockOp::born);
   const Moment moment{comes ? r.born_seq : r.h.seq, std::nullopt, r.stack, r.python_stack};
+  const bool of_host = r.allocator == static_cast<uint16_t>(trace::Allocator::host);
   if (!comes) {
-    blocks_.died(Layer::block, r.start, moment, dead);
+    blocks_.died(of_host ? Layer::piece : Layer::block, r.start, moment, dead);
     return;
   }
   Block block;
-  block.owner = Owner::framework;
+  block.owner = of_host ? Owner::heap : Owner::framework;
   block.start = r.start;
-  block.bytes = r.bytes > UINT64_MAX - r.start ? 0 : r.bytes;
+  block.bytes = of_host || r.bytes > UINT64_MAX - r.start ? 0 : r.bytes;
   block.device = r.device;
   block.birth = moment;
   born(block, dead);
-  if (in_a_capture(moment.seq))
+  if (!of_host && in_a_capture(moment.seq))
     if (const auto piece = blocks_.at(Layer::piece, r.start)) pieces_of_graphs_.insert(*piece);
 }
 

@@ -39,6 +39,8 @@ std::string block_text(const Block& block) {
       return sized("a graph's own memory");
     case Owner::framework:
       return sized("a tensor's memory");
+    case Owner::heap:
+      return "memory of the heap";
   }
   return "memory";
 }
@@ -66,12 +68,16 @@ std::string owner_name(Owner owner) {
       return "graph";
     case Owner::framework:
       return "torch";
+    case Owner::heap:
+      return "heap";
   }
   return "";
 }
 
 // What the call that ended the block did to it.
-std::string end_text(Judge& judge, const Moment& death) {
+std::string end_text(Judge& judge, const Block& block) {
+  const Moment& death = *block.death;
+  if (block.owner == Owner::heap) return "frees";
   if (!death.call) return "drops";
   switch (static_cast<Family>(judge.call(*death.call).r.family)) {
     case Family::vmm:
@@ -184,7 +190,7 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   }
   const std::string node = finding.details["node"];
   finding.message =
-      fmt::format("{} {} that {} of {} {}: ", end_text(judge, *block.death), block_text(block), node,
+      fmt::format("{} {} that {} of {} {}: ", end_text(judge, block), block_text(block), node,
                   graph_text(judge, lost.held), lost.held.use == Use::word ? "seems to use" : "uses");
   if (!lost.launch)
     finding.message += "the graph is kept, and was not launched since";

@@ -5,6 +5,7 @@
 #include "detector/preload/calls/exceptions.h"
 #include "detector/preload/calls/families.h"
 #include "detector/preload/calls/graph_calls.h"
+#include "detector/preload/calls/host_watch.h"
 #include "detector/preload/calls/pool_blocks.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/calls/window.h"
@@ -74,6 +75,10 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
     }
     case Family::capture_mode:
       thread.mode = uint8_t(frame.arg);
+      break;
+    case Family::host_func:
+      if (frame.record != nullptr && (frame.record->flags & trace::kCapturing) != 0)
+        watch_callback_data(thread, frame.record->src, frame.seq);
       break;
     case Family::graph_launch:
       thread.launched_graph = true;

@@ -4,6 +4,7 @@
 
 #include "detector/preload/calls/call_shape.h"
 #include "detector/preload/calls/families.h"
+#include "detector/preload/calls/host_watch.h"
 #include "detector/preload/cuda/graph_dump.h"
 #include "detector/preload/cuda/known_graphs.h"
 #include "detector/preload/cuda/node_params.h"
@@ -28,6 +29,17 @@ void remember_bodies(const CallShape& shape, const void* parameters, uint64_t no
   constexpr uint32_t kMostBodies = 64;
   for (uint32_t i = 0; i < params->conditional.size && i < kMostBodies; ++i)
     remember_body(node, i, reinterpret_cast<uint64_t>(params->conditional.phGraph_out[i]));
+}
+
+// Of a call that gives a node a host function; else 0.
+uint64_t callback_data(const CallShape& shape, const void* parameters) {
+  const void* packed = packed_parameters(shape, parameters);
+  if (packed == nullptr) return 0;
+  if (shape.special == Special::host_node)
+    return reinterpret_cast<uint64_t>(static_cast<const CUDA_HOST_NODE_PARAMS*>(packed)->userData);
+  if (shape.special != Special::any_node) return 0;
+  const auto& any = *static_cast<const CUgraphNodeParams*>(packed);
+  return any.type == CU_GRAPH_NODE_TYPE_HOST ? reinterpret_cast<uint64_t>(any.host.userData) : 0;
 }
 
 // Only the driver's structures: the runtime passes its own on in them.
@@ -125,6 +137,9 @@ void note_graph_details(ThreadState& thread, const Frame& frame, const CUpti_Cal
                         int32_t result) {
   const auto family = frame.shape->kind();
   if (frame.domain != CUPTI_CB_DOMAIN_DRIVER_API || call.functionParams == nullptr || !trace_live()) return;
+  if (result == 0 && (family == Family::graph_node_add || family == Family::graph_node_set ||
+                      family == Family::graph_exec_set))
+    watch_callback_data(thread, callback_data(*frame.shape, call.functionParams), thread.frames[0].seq);
   if (family == Family::graph_exec_set) {
     // The kernel's older structure lacks the last two members.
     if (result == 0 && frame.shape->special != Special::kernel_node_v1)

@@ -1,5 +1,6 @@
 #include "detector/preload/calls/host_operands.h"
 
+#include "detector/preload/calls/host_watch.h"
 #include "detector/preload/stacks/stacks.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/safe_read.h"
@@ -16,7 +17,8 @@ using trace::OperandState;
 constexpr uint32_t kMost = 256;
 
 // A word that stays what it is as long as the memory is what it was: the return address of the frame that
-// holds the variable, or malloc's header of a block that is a mapping by itself.
+// holds the variable, or malloc's header of a block that is a mapping by itself. Or `at` is 0, and the word
+// is the number of a wait for its end.
 struct Operand {
   uint64_t copy_seq;
   uint64_t address;
@@ -55,6 +57,9 @@ void watch(ThreadState& thread, uint64_t copy_seq, uint64_t address, uint8_t pla
   if (where == HostPlace::stack) {
     operand.tid = thread.tid.load(std::memory_order_relaxed);
     if (!frame_of(thread, address, &operand.at, &operand.word)) return;
+  } else if (where == HostPlace::heap) {
+    operand.word = host_watch_on() ? watch_host_address(address) : 0;
+    if (operand.word == 0) return;
   } else if (where != HostPlace::mapping || !find_header(operand)) {
     return;
   }
@@ -69,6 +74,7 @@ void watch(ThreadState& thread, uint64_t copy_seq, uint64_t address, uint8_t pla
 }
 
 bool is_there(const ThreadState& thread, const Operand& operand) {
+  if (operand.at == 0) return is_still_watched(operand.address, operand.word);
   // Below the frames that are left, the stack holds what calls before this one put there.
   const bool own = operand.tid != 0 && operand.tid == thread.tid.load(std::memory_order_relaxed);
   if (own && operand.address < thread.entry) return false;

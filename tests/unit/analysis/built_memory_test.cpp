@@ -326,6 +326,47 @@ TEST_F(BuiltMemory, AChildThatIsSetAnewHoldsTheOtherGraphsMemory) {
   }
 }
 
+// With --watch-host: what free() takes.
+TEST_F(BuiltMemory, TheDataOfAHostFunctionIsMemoryOfTheHeap) {
+  for (const bool freed : {true, false}) {
+    TraceBuilder other;
+    ProcessBuilder& b = other.process();
+    constexpr uint64_t kData = 0x55550000;
+    b.at("serve.cpp", 20, "enqueue");
+    b.begin_capture();
+    CallRecord& call = b.on_stream(Family::host_func, "cudaLaunchHostFunc", kStream);
+    call.src = kData;
+    const uint64_t maker = call.h.seq;
+    b.host_data(trace::BlockOp::born, kData, maker);
+    b.end_capture();
+    b.made_node(kGraph, kNode, maker);
+    auto node = ProcessBuilder::node_of(kGraph, kNode, kHost);
+    node.src = kData;
+    b.graph_node(node);
+    b.instantiate();
+    b.replay();
+    b.at("serve.cpp", 40, "finish");
+    if (freed) b.host_data(trace::BlockOp::died, kData, maker);
+    b.at("serve.cpp", 50, "serve");
+    b.replay();
+    b.replay();
+    b.end();
+    const auto report = other.report();
+    EXPECT_EQ(faults(report), freed ? (Faults{"error freed-memory serve.cpp:40 finish",
+                                              "warning host-node serve.cpp:20 enqueue"})
+                                    : Faults{"warning host-node serve.cpp:20 enqueue"})
+        << text(report);
+    if (!freed) continue;
+    const auto fault = only(report, "freed-memory");
+    EXPECT_EQ(
+        fault.message,
+        "frees memory of the heap that a host function of capture 1 of s1 uses: the graph was launched 2 "
+        "times since");
+    EXPECT_EQ(fault.details.at("captured at"), "serve.cpp:20");
+    EXPECT_EQ(fault.situation, "freed-memory.callback-data");
+  }
+}
+
 // By a handle that is none of the graph's: which node is meant, the trace does not tell.
 TEST_F(BuiltMemory, AnExecutableWhoseChangeIsNotUnderstoodIsNotJudged) {
   born();

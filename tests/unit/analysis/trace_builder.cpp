@@ -536,6 +536,19 @@ uint64_t ProcessBuilder::pool_block(trace::BlockOp op, uint64_t start, uint64_t 
   return record.born_seq;
 }
 
+void ProcessBuilder::host_data(trace::BlockOp op, uint64_t address, uint64_t call_seq) {
+  trace::PoolBlockRecord record{};
+  record.start = address;
+  record.bytes = 1;
+  record.born_seq = call_seq;
+  record.device = trace::kNoDevice;
+  record.op = static_cast<uint16_t>(op);
+  record.allocator = static_cast<uint16_t>(trace::Allocator::host);
+  record.stack = native_;
+  record.python_stack = python_;
+  add(record, RecordType::pool_block);
+}
+
 void ProcessBuilder::count(const std::string& name, uint64_t value) {
   trace::CounterRecord record{};
   record.name = string(name);

@@ -100,6 +100,8 @@ class ProcessBuilder {
                    const std::vector<uint64_t>& words);
   // Of PyTorch's allocator, at the place of at() and its kin. `born_seq` 0: the record's own.
   uint64_t pool_block(trace::BlockOp op, uint64_t start, uint64_t bytes, uint64_t born_seq = 0);
+  // Of a host function's data, as the watch on free() knows it.
+  void host_data(trace::BlockOp op, uint64_t address, uint64_t call_seq);
   void count(const std::string& name, uint64_t value);  // a counter
   void host_operand(uint64_t copy_seq, trace::OperandState seen, uint64_t launch_seq = 0,
                     bool is_source = true);

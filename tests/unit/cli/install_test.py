@@ -24,6 +24,7 @@ class Install(unittest.TestCase):
         for path in (
             "bin/capgate",
             "lib/libcapgate_preload.so",
+            "lib/libcapgate_watch_host.so",
             "include/capgate/capgate.h",
             "include/capgate/verify.h",
             "share/capgate/python/capgate_marks.py",

@@ -32,6 +32,8 @@ void builds_a_graph();
 void nests_graphs();
 void changes_an_executable();
 void changes_a_child();
+void callback_data();
+void copies_from_the_heap();
 void refused_graphs();
 
 namespace {
@@ -611,6 +613,8 @@ int main(int argc, char** argv) {
       {"nests_graphs", nests_graphs},
       {"changes_an_executable", changes_an_executable},
       {"changes_a_child", changes_a_child},
+      {"callback_data", callback_data},
+      {"copies_from_the_heap", copies_from_the_heap},
       {"refused_graphs", refused_graphs},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},
