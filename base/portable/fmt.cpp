@@ -1,6 +1,6 @@
-// The compiled part of fmt, which Debian ships as a shared library only. As an archive it is compiled once (every
-// file that includes fmt in its header-only form takes two seconds longer), and the programs run on machines
-// without libfmt.so.
+// The compiled part of fmt, which Debian ships as a shared library only. As an archive it is compiled once
+// (every file that includes fmt in its header-only form takes two seconds longer), and the programs run on
+// machines without libfmt.so.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

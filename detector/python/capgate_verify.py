@@ -104,9 +104,7 @@ class Verification:
         return text + (f"; no input set changed {', '.join(self.unvaried)}" if self.unvaried else "")
 
 
-def verify_replay(
-    eager, replay=None, *, load, outputs=None, state=None, inputs=2, steps=3, tolerance=None, churn=True, name="the step"
-):
+def verify_replay(eager, replay=None, *, load, outputs=None, state=None, inputs=2, steps=3, tolerance=None, churn=True, name="the step"):
     """Compares `steps` consecutive eager steps with as many replays, for input sets 0 to `inputs` - 1.
 
     eager      runs one step; if it returns arrays (one, or in lists and dicts), these are its outputs
@@ -257,9 +255,7 @@ class _Trial:
                     continue
                 index, of_eager, of_replay, elements, of, largest = found
                 allowed = absolute + relative * abs(of_eager) if _is_finite(of_eager) else absolute
-                done.mismatches.append(
-                    Mismatch(what, input_set, step, memory, index, of_eager, of_replay, elements, of, largest, allowed)
-                )
+                done.mismatches.append(Mismatch(what, input_set, step, memory, index, of_eager, of_replay, elements, of, largest, allowed))
 
 
 def _is_finite(value):

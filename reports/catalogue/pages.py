@@ -121,15 +121,14 @@ def calls(replacements):
     def rules(row):
         return ", ".join(f"[{rule}]({rule}.md)" for rule in row["rules"])
 
-    rows = "".join(
-        f"| {', '.join(f'`{api}`' for api in row['apis'])} | {row['instead']} | {rules(row)} |\n" for row in replacements
-    )
+    rows = "".join(f"| {', '.join(f'`{api}`' for api in row['apis'])} | {row['instead']} | {rules(row)} |\n" for row in replacements)
     return f"""{MADE_FROM.format("replacements.toml")}
 # Calls that a capture refuses or leaves out
 
 In some capture mode, on some stream or from some thread, CUDA refuses these calls or leaves them out of the graph:
-[the measured table](../measured/legality.md) says which. `capgate explain CALL` prints a row. The rules are those that speak of the call on the thread that
-captures; on another thread it is [cross-thread-call](cross-thread-call.md).
+[the measured table](../measured/legality.md) says which. `capgate explain CALL` prints a row.
+The rules are those that speak of the call on the thread that captures; on another thread it is
+[cross-thread-call](cross-thread-call.md).
 
 | call | instead | rules |
 | --- | --- | --- |

@@ -150,6 +150,8 @@ def cpp(by_rule, replacements, literal):
             fields += [str(entry.get("whole_function", False)).lower()]
             rows.append("    Situation{" + ",\n     ".join(fields) + "},\n")
     out.append(f"constexpr std::array<Situation, {len(rows)}> kSituations{{{{\n{''.join(rows)}}}}};\n")
-    others = "".join(f"    Replacement{{{list_of(row['apis'])}, {list_of(row['rules'])}, {literal(row['instead'])}}},\n" for row in replacements)
+    others = "".join(
+        f"    Replacement{{{list_of(row['apis'])}, {list_of(row['rules'])}, {literal(row['instead'])}}},\n" for row in replacements
+    )
     out.append(f"constexpr std::array<Replacement, {len(replacements)}> kReplacements{{{{\n{others}}}}};\n")
     return "".join(out)

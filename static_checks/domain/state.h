@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "static_checks/domain/counts.h"
 #include "static_checks/domain/paths.h"
 #include "static_checks/domain/trace.h"
+#include "static_checks/model/counts.h"
 
 namespace capgate::lint {
 

@@ -1,4 +1,4 @@
-// Which host values are counts of the region (domain/counts.h): a loop's counter, what is stepped in code
+// Which host values are counts of the region (model/counts.h): a loop's counter, what is stepped in code
 // that the region reaches, a parameter that a recursion counts, and what follows from these.
 #include <algorithm>
 

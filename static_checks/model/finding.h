@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/model/report.h"
-#include "static_checks/domain/counts.h"
+#include "static_checks/model/counts.h"
 
 namespace capgate::lint {
 

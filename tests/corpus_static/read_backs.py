@@ -37,12 +37,17 @@ def lint():
     sources = [path.name for path in sorted(FOLDER.glob("*.cu"))]
     with tempfile.TemporaryDirectory() as folder:
         include = CORPUS.parent.parent / "detector/include"
-        commands = [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]}
-                    for name in sources]
+        commands = [{"directory": str(FOLDER), "file": name, "arguments": ["nvcc", f"-I{include}", "-c", name]} for name in sources]
         (Path(folder) / "compile_commands.json").write_text(json.dumps(commands))
         out = Path(folder) / "report.json"
-        done = subprocess.run([os.environ["CAPGATE"], "lint", "-p", folder, "--root", str(FOLDER), "--no-cache",
-                               "--out", str(out)], capture_output=True, text=True, timeout=300, cwd=FOLDER, check=False)
+        done = subprocess.run(
+            [os.environ["CAPGATE"], "lint", "-p", folder, "--root", str(FOLDER), "--no-cache", "--out", str(out)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=FOLDER,
+            check=False,
+        )
         if done.returncode != 1:
             sys.exit(f"exit code {done.returncode} instead of 1\n{done.stdout}{done.stderr}")
         return json.loads(out.read_text())
@@ -61,8 +66,11 @@ def main():
         if cause and place[cause] in alone:
             faults.append(f"{here}: follows from a line that stands alone")
         found.add(here)
-    faults += [f"{here}: labelled, and nothing was found there" for here in
-               sorted(set(causes.values()) | set(symptoms) | alone) if here not in found]
+    faults += [
+        f"{here}: labelled, and nothing was found there"
+        for here in sorted(set(causes.values()) | set(symptoms) | alone)
+        if here not in found
+    ]
     counted = len(report["violations"]) - len(symptoms)
     if report["summary"]["errors"] != counted or report["summary"]["symptoms"] != len(symptoms):
         faults.append(f"the summary says {report['summary']}; {counted} errors and {len(symptoms)} symptoms are labelled")

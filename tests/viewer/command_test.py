@@ -23,9 +23,10 @@ def count_anew(report):
     """A report's summary must be that of its violations."""
     counted = [v for v in report["violations"] if not v.get("suppressed")]
     causes = [v for v in counted if not v.get("symptom_of")]
-    report["summary"] |= {
-        f"{severity}s": sum(v["severity"] == severity for v in causes) for severity in ("error", "warning", "note")
-    } | {"symptoms": len(counted) - len(causes), "by_rule": {}}
+    report["summary"] |= {f"{severity}s": sum(v["severity"] == severity for v in causes) for severity in ("error", "warning", "note")} | {
+        "symptoms": len(counted) - len(causes),
+        "by_rule": {},
+    }
     for violation in counted:
         rules = report["summary"]["by_rule"]
         rules[violation["rule"]] = rules.get(violation["rule"], 0) + 1

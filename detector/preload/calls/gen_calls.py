@@ -14,8 +14,7 @@ FAMILIES = [
     (r"GraphAdd(?!Dependencies).*", "graph_node_add"),
     (r"GraphExec\w*Node\w*Set(Params|Event)\w*|GraphNodeSetEnabled", "graph_exec_set"),
     (
-        r"Graph\w*Node\w*Set(Params|Event|Attribute)\w*|GraphKernelNodeCopyAttributes|Graph(Add|Remove)Dependencies|"
-        r"GraphDestroyNode",
+        r"Graph\w*Node\w*Set(Params|Event|Attribute)\w*|GraphKernelNodeCopyAttributes|Graph(Add|Remove)Dependencies|" r"GraphDestroyNode",
         "graph_node_set",
     ),
     (r"StreamSynchronize", "stream_sync"),

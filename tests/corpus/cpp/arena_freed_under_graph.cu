@@ -46,6 +46,7 @@ int main() {
   CU(cudaGraphLaunch(small, stream));
   CU(cudaStreamSynchronize(stream));
   const bool hurt = corpus::read_one(tenant) != 0;
-  if (!corpus::kClean) return corpus::saw(true, hurt ? "the replay wrote into another buffer" : "the replay ran");
+  if (!corpus::kClean)
+    return corpus::saw(true, hurt ? "the replay wrote into another buffer" : "the replay ran");
   return corpus::saw(!hurt && corpus::read_one(x) == 3, "three steps on one arena");
 }

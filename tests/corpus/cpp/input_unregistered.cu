@@ -1,5 +1,5 @@
-// Host memory is registered for the capture and unregistered when the function that captured returns: the graph's
-// copy reads it as pinned memory at each replay.
+// Host memory is registered for the capture and unregistered when the function that captured returns: the
+// graph's copy reads it as pinned memory at each replay.
 #include "corpus.h"
 
 constexpr size_t kBytes = 1 << 16;

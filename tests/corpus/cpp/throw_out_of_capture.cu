@@ -1,6 +1,6 @@
-// A table of tuned launch sizes has no entry for this batch: the look-up throws, the capture's guard ends it on
-// the way out, and the program decodes eagerly. The clean twin catches inside and launches with a size that
-// always works.
+// A table of tuned launch sizes has no entry for this batch: the look-up throws, the capture's guard ends it
+// on the way out, and the program decodes eagerly. The clean twin catches inside and launches with a size
+// that always works.
 // Public fault: the class of vllm-project/vllm#18153.
 #include <map>
 #include <stdexcept>
@@ -42,7 +42,7 @@ int threads_for(int batch) {
 
 void step(int* x, int batch, cudaStream_t stream) {
   add<<<1, 1, 0, stream>>>(x, 1);
-  add<<<1, threads_for(batch) > 0 ? 1 : 0, 0, stream>>>(x, 1);
+  add<<<1, (threads_for(batch) > 0 ? 1 : 0), 0, stream>>>(x, 1);
 }
 
 cudaGraph_t captured(int* x, int batch, cudaStream_t stream) {

@@ -1,6 +1,6 @@
 // CORPUS-BUILD: driver
-// Weights sleep: their physical memory is unmapped, and something else is mapped at the address meanwhile. The
-// graph is launched before the weights are back.
+// Weights sleep: their physical memory is unmapped, and something else is mapped at the address meanwhile.
+// The graph is launched before the weights are back.
 #include <cuda.h>
 
 #include "corpus.h"

@@ -8,13 +8,13 @@
 
 #include "detector/include/capgate/verify.h"
 
-#define CU(call)                                                                                    \
-  do {                                                                                              \
-    const cudaError_t error = (call);                                                               \
-    if (error != cudaSuccess) {                                                                     \
-      std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error));          \
-      std::exit(1);                                                                                 \
-    }                                                                                               \
+#define CU(call)                                                                           \
+  do {                                                                                     \
+    const cudaError_t error = (call);                                                      \
+    if (error != cudaSuccess) {                                                            \
+      std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                                        \
+    }                                                                                      \
   } while (0)
 
 namespace {
@@ -33,7 +33,9 @@ __global__ void attend(const float* hidden, float* cache, int* position, int fro
   __syncthreads();
   if (threadIdx.x == 0) *position = at + 1;
 }
-__global__ void square(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x]; }
+__global__ void square(const float* x, float* y) {
+  y[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x];
+}
 
 float* floats(int count) {
   float* at = nullptr;
@@ -43,8 +45,8 @@ float* floats(int count) {
 }
 
 struct Step {
-  float *x = floats(kWidth), *weights = floats(kWidth), *hidden = floats(kWidth), *cache = floats(kLongest * kWidth),
-        *logits = floats(kWidth), *squares = floats(kWidth);
+  float *x = floats(kWidth), *weights = floats(kWidth), *hidden = floats(kWidth),
+        *cache = floats(kLongest * kWidth), *logits = floats(kWidth), *squares = floats(kWidth);
   int* position = reinterpret_cast<int*>(floats(1));
   cudaStream_t stream, side;
   Step() {
@@ -76,7 +78,8 @@ struct Step {
 
 }  // namespace
 
-// The argument names the fault of the graph; the exit code is 0 when verify_replay saw it, and nothing where there is none.
+// The argument names the fault of the graph; the exit code is 0 when verify_replay saw it, and nothing where
+// there is none.
 int main(int argc, char** argv) {
   const std::string fault = argc > 1 ? argv[1] : "none";
   int devices = 0;
@@ -94,7 +97,8 @@ int main(int argc, char** argv) {
   CU(cudaDeviceSynchronize());
   // A larger step takes the freed block's place later, as free memory that is filled.
   if (fault == "freed-memory") CU(cudaFree(scratch));
-  if (fault == "not-loaded") exec = step.capture([&] { square<<<1, kWidth, 0, step.stream>>>(step.x, step.squares); });
+  if (fault == "not-loaded")
+    exec = step.capture([&] { square<<<1, kWidth, 0, step.stream>>>(step.x, step.squares); });
 
   capgate::replay_check check;
   check.name = "decode";
@@ -102,7 +106,8 @@ int main(int argc, char** argv) {
   check.replay = [&] { CU(cudaGraphLaunch(exec, step.stream)); };
   check.load = [&](int set, int at) { Step::load(step.x, 3 * set + at); };
   check.outputs = {capgate::of("logits", step.logits, kWidth), capgate::of("squares", step.squares, kWidth)};
-  check.state = {capgate::of("cache", step.cache, kLongest * kWidth), capgate::of("position", step.position, 1)};
+  check.state = {capgate::of("cache", step.cache, kLongest * kWidth),
+                 capgate::of("position", step.position, 1)};
   check.steps = 4;
   check.inputs = 3;
   const capgate::replay_result result = capgate::verify_replay(check);
@@ -112,5 +117,6 @@ int main(int argc, char** argv) {
                          : fault == "missing-work"    ? "squares"
                                                       : "logits";
   if (!expected) return result.ok() && result.refilled ? 0 : 1;
-  return !result.mismatches.empty() && result.nothing.empty() && result.mismatches[0].what == expected ? 0 : 1;
+  return !result.mismatches.empty() && result.nothing.empty() && result.mismatches[0].what == expected ? 0
+                                                                                                       : 1;
 }

@@ -1,5 +1,5 @@
-// A transport sets up a channel on first use inside a capture: it puts its thread into relaxed mode, allocates,
-// copies on a stream of its own, waits for it, and goes back. All of that is meant to happen once.
+// A transport sets up a channel on first use inside a capture: it puts its thread into relaxed mode,
+// allocates, copies on a stream of its own, waits for it, and goes back. All of that is meant to happen once.
 #include "../../corpus/cpp/corpus.h"
 
 struct Channel {

@@ -74,7 +74,9 @@ class Explain(unittest.TestCase):
         source.write_text(OPEN_CALL)
         out = self.explained(f"{source}:6", files=[source], root=self.work)
         self.assertIn("calls what is known only when the program runs: not analysed", out)
-        self.assertIn("not analysed: the callee of 'work' at line 6 is known only when it runs; it is reached from capture at step.cu:5", out)
+        self.assertIn(
+            "not analysed: the callee of 'work' at line 6 is known only when it runs; it is reached from capture at step.cu:5", out
+        )
         done = self.lint("--explain", f"{source}:10", files=[source], root=self.work)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
         self.assertIn("the preprocessor keeps the line", done.stderr)

@@ -1,5 +1,5 @@
 // Which host values are counts, and what decides a test of them.
-#include "static_checks/domain/counts.h"
+#include "static_checks/model/counts.h"
 
 #include <gtest/gtest.h>
 

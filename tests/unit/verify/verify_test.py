@@ -142,7 +142,11 @@ class Verify(unittest.TestCase):
             self.program.y.values[0] += 0.25 * (next(flip) // 3 % 2)
 
         done = verify_replay(
-            noisy, noisy, load=self.program.load, outputs={"y": self.program.y}, state={"sums": self.program.sums, "position": self.program.position}
+            noisy,
+            noisy,
+            load=self.program.load,
+            outputs={"y": self.program.y},
+            state={"sums": self.program.sums, "position": self.program.position},
         )
         self.assertEqual(done.noise["y"], 0.25)
 
@@ -172,9 +176,7 @@ class Verify(unittest.TestCase):
 
     def test_other_outputs_than_the_eager_step(self):
         with self.assertRaisesRegex(NothingVerified, "the eager step gives output, the replay y"):
-            verify_replay(
-                lambda: Array([self.program.x.values[0]]), lambda: {"y": self.program.y.copy()}, load=self.program.load
-            )
+            verify_replay(lambda: Array([self.program.x.values[0]]), lambda: {"y": self.program.y.copy()}, load=self.program.load)
 
     def test_an_exception_of_the_program_is_its_own(self):
         def replay():
