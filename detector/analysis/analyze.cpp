@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "detector/analysis/bars/bars.h"
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
 #include "detector/analysis/graph_nodes.h"
@@ -98,6 +99,15 @@ void mark_retries(Timeline& timeline, Places& places) {
   }
 }
 
+// Of graphs whose nodes the report does not hold, their numbers say nothing.
+void name_listed_nodes_only(reports::Report& report) {
+  std::set<std::string_view> listed;
+  for (const auto& capture : report.captures)
+    if (!capture.nodes.empty()) listed.insert(capture.id);
+  for (auto& violation : report.violations)
+    std::erase_if(violation.nodes, [&](const auto& nodes) { return !listed.contains(nodes.capture); });
+}
+
 }  // namespace
 
 reports::Report analyze(const seal::SealedTrace& trace) {
@@ -122,6 +132,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   StepCosts in_regions, in_replays;
   std::set<std::string> sources;
   std::vector<Watch> watches;
+  std::vector<TimedThread> bars;
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
     Timeline& timeline = timelines[i];
@@ -159,8 +170,10 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     in_regions += region_costs(timeline, judge.waited_for);
     in_replays += replay_costs(timeline, replay_steps(timeline), judge.waited_for);
     for (auto& capture : list_captures(timeline, room)) report.captures.push_back(std::move(capture));
+    for (auto& thread : bars_of(timeline, places)) bars.push_back(std::move(thread));
   }
   report.violations = findings.take();
+  report.timeline = run_timeline(std::move(bars));
   // A run with graphs is judged by what the host does between replays, as its findings are.
   report.metrics = step_metrics(in_replays.steps > 0 ? in_replays : in_regions);
   describe_run(trace, timelines, patterns, report);
@@ -172,6 +185,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
           report.captures.begin(), report.captures.end(),
           [](const auto& capture) { return capture.nodes.empty() && capture.result == "completed"; }))
     report.coverage.not_checked.emplace_back("the nodes of some captures are not listed: there are too many");
+  name_listed_nodes_only(report);
   reports::apply_suppressions(report, suppressions, false);
   reports::finish(report);
   return report;

@@ -40,6 +40,22 @@ void name_all(const Findings::Entry& entry, reports::Violation& violation) {
                   one->second.substr(kKilled.size());
 }
 
+// As many as somebody looks at: a fault of each layer is one of a thousand nodes.
+std::vector<reports::NodesAtFault> named_nodes(const Findings::Entry& entry) {
+  constexpr size_t kMostGraphs = 16, kMostNodes = 200;
+  std::vector<reports::NodesAtFault> out;
+  for (const auto& [capture, ids] : entry.nodes) {
+    if (out.size() == kMostGraphs) break;
+    auto& named = out.emplace_back();
+    named.capture = capture;
+    for (const uint64_t id : ids) {
+      if (named.ids.size() == kMostNodes) break;
+      named.ids.push_back(id);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Findings::Entry& Findings::at(const std::string& rule, const std::string& site) {
@@ -74,6 +90,7 @@ std::vector<reports::Violation> Findings::take() {
     // Sums of microseconds keep no more digits than the clock has.
     if (violation.blocked_us) violation.blocked_us = std::round(*violation.blocked_us * 1000) / 1000;
     name_all(*entry, violation);
+    violation.nodes = named_nodes(*entry);
     violation.processes.assign(entry->processes.begin(), entry->processes.end());
     if (entry->sizes) {
       const std::string size = size_text(entry->sizes->first, entry->sizes->second);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "detector/analysis/results.h"
+#include "detector/analysis/thread_name.h"
 #include "detector/trace/families.h"
 
 namespace capgate::analysis {
@@ -123,11 +124,7 @@ std::string Judge::stream_text(size_t i) const {
 }
 
 std::string Judge::thread_name(uint32_t tid) const {
-  const auto name = timeline_.thread_names.find(tid);
-  if (tid == process_.trace.pid) return "main";
-  return name == timeline_.thread_names.end() || name->second.empty()
-             ? std::to_string(tid)
-             : name->second + " (" + std::to_string(tid) + ")";
+  return analysis::thread_name(timeline_, tid);
 }
 
 std::string Judge::killed(size_t i) const {
@@ -222,6 +219,8 @@ void Judge::report(const Finding& finding) {
   }
   if (blocked > 0) v.blocked_us = v.blocked_us.value_or(0) + blocked;
 
+  add_nodes(entry, finding);
+
   const bool kills = finding.severity == Severity::error && finding.message.starts_with("killed ");
   if (finding.capture != kNone) {
     const std::pair<int64_t, int32_t> id{process_.trace.pid, finding.capture};
@@ -259,6 +258,17 @@ void Judge::report(const Finding& finding) {
   if (!stream.empty()) v.stream = stream;
   v.thread = thread;
   if (device != trace::kNoDevice) v.device = device;
+}
+
+// The node that the call made, and the one that a stack says was captured there.
+void Judge::add_nodes(Findings::Entry& entry, const Finding& finding) {
+  if (!made_nodes_) made_nodes_.emplace(timeline_);
+  const auto add = [&](size_t call) {
+    for (const auto& [capture, node] : made_nodes_->by(call)) entry.nodes[capture].insert(node);
+  };
+  add(finding.call);
+  for (const auto& [role, call] : finding.more_stacks)
+    if (role == reports::StackRole::captured) add(call);
 }
 
 void Judge::count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "detector/analysis/device_refusals.h"
+#include "detector/analysis/made_nodes.h"
 #include "detector/analysis/places.h"
 #include "detector/analysis/steps.h"
 #include "detector/analysis/timeline.h"
@@ -66,7 +67,8 @@ class Findings {
     uint64_t in_captures = 0;                                  // occurrences
     std::set<std::string> streams, threads;
     std::set<int> devices;
-    uint64_t unallowed = 0;  // outside every allow scope
+    std::map<std::string, std::set<uint64_t>> nodes;  // of graphs, by their captures' ids
+    uint64_t unallowed = 0;                           // outside every allow scope
     std::string allow_reason;
   };
 
@@ -150,6 +152,7 @@ class Judge {
   void pair_copies_with_waits();
   void describe(reports::Violation& v, const Finding& finding, const Place& at);
   std::string stream_text(size_t i) const;  // empty: the call was given none
+  void add_nodes(Findings::Entry& entry, const Finding& finding);
   void count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us);
 
   const seal::SealedTrace& trace_;
@@ -158,6 +161,7 @@ class Judge {
   Places& places_;
   const reports::Settings& settings_;
   Findings& findings_;
+  std::optional<MadeNodes> made_nodes_;  // made for the first finding
   std::map<std::string, std::string> first_site_;
   std::map<std::string, RegionSteps> region_steps_;
   std::map<Fault, Findings::Entry*> linked_;    // null until it is reported

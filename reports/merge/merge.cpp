@@ -165,8 +165,22 @@ void keep_capture_ids_apart(const Report& into, Report& from, size_t number) {
   if (!clash) return;
   const std::string prefix = std::to_string(number) + ":";
   for (auto& capture : from.captures) capture.id = prefix + capture.id;
-  for (auto& violation : from.violations)
+  for (auto& violation : from.violations) {
     if (violation.capture) violation.capture = prefix + *violation.capture;
+    for (auto& nodes : violation.nodes) nodes.capture.insert(0, prefix);
+  }
+  if (!from.timeline) return;
+  for (auto& thread : from.timeline->threads)
+    for (auto& bar : thread.bars)
+      if (bar.capture) bar.capture->insert(0, prefix);
+}
+
+void merge_timeline(std::optional<RunTimeline>& into, std::optional<RunTimeline> from) {
+  if (!from) return;
+  if (!into) into.emplace();
+  into->left_out += from->left_out;
+  into->threads.insert(into->threads.end(), std::make_move_iterator(from->threads.begin()),
+                       std::make_move_iterator(from->threads.end()));
 }
 
 void merge_one(Report& into, MergeInput from, size_t number) {
@@ -190,6 +204,7 @@ void merge_one(Report& into, MergeInput from, size_t number) {
   keep_capture_ids_apart(into, report, number);
   into.captures.insert(into.captures.end(), std::make_move_iterator(report.captures.begin()),
                        std::make_move_iterator(report.captures.end()));
+  merge_timeline(into.timeline, std::move(report.timeline));
   merge_violations(into.violations, std::move(report.violations), number);
 }
 

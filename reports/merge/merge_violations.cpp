@@ -170,6 +170,7 @@ void combine(Violation& into, Violation from) {
   take_if_empty(into.api, from.api);
   take_if_empty(into.result, from.result);
   take_if_empty(into.capture, from.capture);
+  into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
   take_if_empty(into.source, from.source);
   take_if_empty(into.flow, from.flow);
   if (into.location.line == from.location.line) take_if_empty(into.location.column, from.location.column);

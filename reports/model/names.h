@@ -22,6 +22,8 @@ template <>
 inline constexpr std::array<std::string_view, 5> kWords<Phase>{"warmup", "capture", "replay", "step",
                                                                "source"};
 template <>
+inline constexpr std::array<std::string_view, 4> kWords<BarKind>{"region", "capture", "replay", "wait"};
+template <>
 inline constexpr std::array<std::string_view, 4> kWords<Component>{"detector", "static_checks", "engine",
                                                                    "merge"};
 template <>

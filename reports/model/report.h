@@ -29,6 +29,7 @@ enum class FrameLanguage { native, python };
 enum class StackRole { call, allocated, captured, freed, forked, origin };
 enum class Evidence { runtime, sources };
 enum class BaselineState { new_since, known };
+enum class BarKind { region, capture, replay, wait };
 
 // Why a run proves nothing, and the command that would make it prove something.
 struct Reason {
@@ -152,6 +153,29 @@ struct Capture {
   uint64_t replays = 0;
 };
 
+// Something that a thread did, over time. Times are microseconds from the first bar of the run on.
+struct Bar {
+  BarKind kind = BarKind::region;
+  std::string name;
+  double begin_us = 0, end_us = 0;
+  uint64_t count = 1;  // of equal ones that are one bar
+  double busy_us = 0;  // what they lasted themselves
+  std::optional<std::string> capture;
+  std::optional<std::string> file;  // of a call, as locations write it
+  std::optional<int> line;
+};
+
+struct ThreadBars {
+  std::string process, thread;
+  std::vector<Bar> bars;
+};
+
+// Two runs that were merged have two beginnings: each thread's times are from that of its own run.
+struct RunTimeline {
+  uint64_t left_out = 0;  // events that have no bar: there were too many
+  std::vector<ThreadBars> threads;
+};
+
 struct Location {
   std::string file;  // relative to the repository or package root where there is one
   int line = 0;
@@ -202,6 +226,12 @@ struct PerStep {
   std::vector<StepsLeftOut> left_out;
 };
 
+// Nodes of one graph that a fault is about, by their ids there.
+struct NodesAtFault {
+  std::string capture;
+  std::vector<uint64_t> ids;
+};
+
 struct Violation {
   std::string id;    // filled by finish(); before it, any name that symptoms may use
   std::string rule;  // a rule of the catalogue
@@ -221,6 +251,7 @@ struct Violation {
   std::optional<double> blocked_us;
   std::optional<PerStep> per_step;
   std::optional<std::string> capture, stream, thread;
+  std::vector<NodesAtFault> nodes;
   std::optional<int> device;
   Location location;
   std::vector<SourceLine> source;
@@ -256,6 +287,7 @@ struct Report {
   Coverage coverage;
   std::map<std::string, double> metrics;
   std::vector<Capture> captures;
+  std::optional<RunTimeline> timeline;  // of a run, unless an older capgate judged it
   std::vector<Violation> violations;
   Summary summary;
 };

@@ -96,6 +96,26 @@ inline constexpr auto kFields<Capture> = std::tuple(
     field("duration_us", &Capture::duration_us).at_least_zero(), field("replays", &Capture::replays));
 
 template <>
+inline constexpr auto kFields<Bar> = std::tuple(
+    field("kind", &Bar::kind), field("name", &Bar::name), field("begin_us", &Bar::begin_us).at_least_zero(),
+    field("end_us", &Bar::end_us).at_least_zero(), field("count", &Bar::count),
+    field("busy_us", &Bar::busy_us).at_least_zero(), if_any("capture", &Bar::capture),
+    if_any("file", &Bar::file), if_any("line", &Bar::line).at_least_zero());
+
+template <>
+inline constexpr auto kFields<ThreadBars> =
+    std::tuple(field("process", &ThreadBars::process), field("thread", &ThreadBars::thread),
+               field("bars", &ThreadBars::bars));
+
+template <>
+inline constexpr auto kFields<RunTimeline> =
+    std::tuple(field("left_out", &RunTimeline::left_out), field("threads", &RunTimeline::threads));
+
+template <>
+inline constexpr auto kFields<NodesAtFault> =
+    std::tuple(field("capture", &NodesAtFault::capture), field("ids", &NodesAtFault::ids));
+
+template <>
 inline constexpr auto kFields<Location> =
     std::tuple(field("file", &Location::file), field("line", &Location::line).at_least_zero(),
                if_any("column", &Location::column).at_least_zero(), field("function", &Location::function));
@@ -141,12 +161,12 @@ inline constexpr auto kFields<Violation> = std::tuple(
     if_any("api", &Violation::api), if_any("result", &Violation::result), field("count", &Violation::count),
     field("processes", &Violation::processes), if_any("bytes", &Violation::bytes),
     if_any("blocked_us", &Violation::blocked_us), if_any("per_step", &Violation::per_step),
-    if_any("capture", &Violation::capture), if_any("device", &Violation::device),
-    if_any("stream", &Violation::stream), if_any("thread", &Violation::thread),
-    field("location", &Violation::location), if_any("source", &Violation::source),
-    field("stacks", &Violation::stacks), if_any("flow", &Violation::flow),
-    field("details", &Violation::details), null_or("suppressed", &Violation::suppressed),
-    null_or("baseline", &Violation::baseline));
+    if_any("capture", &Violation::capture), if_any("nodes", &Violation::nodes),
+    if_any("device", &Violation::device), if_any("stream", &Violation::stream),
+    if_any("thread", &Violation::thread), field("location", &Violation::location),
+    if_any("source", &Violation::source), field("stacks", &Violation::stacks),
+    if_any("flow", &Violation::flow), field("details", &Violation::details),
+    null_or("suppressed", &Violation::suppressed), null_or("baseline", &Violation::baseline));
 
 template <>
 inline constexpr auto kFields<Summary> =
@@ -160,7 +180,7 @@ inline constexpr auto kFields<Report> = std::tuple(
     field("reasons", &Report::reasons), null_or("run", &Report::run), field("inputs", &Report::inputs),
     field("subject", &Report::subject), field("environment", &Report::environment),
     field("coverage", &Report::coverage), field("metrics", &Report::metrics),
-    field("captures", &Report::captures), field("violations", &Report::violations),
-    field("summary", &Report::summary));
+    field("captures", &Report::captures), if_any("timeline", &Report::timeline),
+    field("violations", &Report::violations), field("summary", &Report::summary));
 
 }  // namespace capgate::reports

@@ -74,7 +74,8 @@ std::string failed_line(const Report& report, const Deciding& deciding, bool wit
          (known ? " - " + failure_text(*failure, place(failure->at->location)) : "") + " - " + count + "\n";
 }
 
-// The fix under the first of the faults that share it.
+// The fix under the first of the faults that share it; the line itself under the first fault, so that a log
+// alone shows it.
 std::string fault_lines(const Deciding& deciding) {
   std::set<std::string> told;
   return some(deciding.causes, [&](const Violation& violation) {
@@ -83,6 +84,9 @@ std::string fault_lines(const Deciding& deciding) {
     if (const auto symptoms = deciding.symptoms.find(&violation); symptoms != deciding.symptoms.end())
       out += ", with " + counted(symptoms->second, "symptom");
     out += "\n";
+    if (&violation == deciding.causes.front())
+      if (const std::string line = source_lines(violation, Paint(false), 0); !line.empty())
+        out += "  " + line;
     if (!violation.hint.empty() && told.insert(violation.hint).second)
       out += "    fix: " + sentence(violation.hint) + "\n";
     return out;
@@ -106,6 +110,11 @@ std::string inconclusive_lines(const Reason& reason, const Paint& paint) {
   std::string out = paint.yellow("gate: inconclusive") + " - " + sentence(reason.text) + "\n";
   if (!reason.remedy.empty()) out += "  to do: " + sentence(reason.remedy) + "\n";
   return out;
+}
+
+std::string more_lines(const std::string& report_name) {
+  const std::string name = report_name.empty() || report_name == "-" ? "REPORT" : clean(report_name);
+  return fmt::format("  more: capgate show {}; in a browser: capgate view {}\n", name, name);
 }
 
 }  // namespace
@@ -144,6 +153,7 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
                       gate.ratchet ? ", no number worse than in " + clean(gate.ratchet->file) : "");
   }
   out += fault_lines(by_cause(report, faults));
+  if (own == kExitFail) out += more_lines(gate.report_name);
   if (gate.ratchet) out += ratchet_lines(*gate.ratchet);
   out += covers(report, options.all);
   if (decision.exit_code == kExitPass) {

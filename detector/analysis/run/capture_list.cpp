@@ -10,6 +10,7 @@
 #include "detector/analysis/kernel_name.h"
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/results.h"
+#include "detector/analysis/thread_name.h"
 #include "detector/trace/node_kind.h"
 #include "reports/verdict/verdict.h"
 
@@ -26,13 +27,6 @@ const char* kind_name(uint32_t kind) {
 const char* mode_name(uint64_t mode) {
   static constexpr const char* kNames[] = {"global", "thread-local", "relaxed"};
   return mode < std::size(kNames) ? kNames[mode] : "unknown";
-}
-
-std::string thread_name(const Timeline& timeline, uint32_t tid) {
-  if (tid == timeline.trace->pid) return "main";
-  const auto name = timeline.thread_names.find(tid);
-  const std::string number = std::to_string(tid);
-  return name == timeline.thread_names.end() ? number : name->second + " (" + number + ")";
 }
 
 const char* memory_name(trace::Memory known) {

@@ -6,6 +6,7 @@ import './style/base.css';
 import './style/overview.css';
 import './style/findings.css';
 import './style/graph.css';
+import './style/timeline.css';
 import './style/print.css';
 import { App } from './view/app';
 import { modelOf } from './view/state';

@@ -324,6 +324,7 @@ void ProcessBuilder::item() {
 
 void ProcessBuilder::push(const std::string& name, trace::RegionSource source, const std::string& domain) {
   trace::RegionRecord record{};
+  record.t_ns = now_ns_;
   record.op = static_cast<uint16_t>(trace::RegionOp::push);
   record.source = static_cast<uint16_t>(source);
   record.name = string(name);
@@ -333,6 +334,7 @@ void ProcessBuilder::push(const std::string& name, trace::RegionSource source, c
 
 void ProcessBuilder::pop() {
   trace::RegionRecord record{};
+  record.t_ns = now_ns_;
   record.op = static_cast<uint16_t>(trace::RegionOp::pop);
   record.source = static_cast<uint16_t>(trace::RegionSource::nvtx);
   add(record, RecordType::region);

@@ -30,13 +30,20 @@ class CiPage(Promises):
         report["summary"] = {"errors": count, "warnings": 0, "notes": 0, "suppressed": 0, "by_rule": {"host-sync": count}}
         return self.write("many.json", json.dumps(report))
 
-    @promise(PAGE, "`gate` prints each fix once, for the first ten faults, and what the report covers: the program and its build, captures")
+    @promise(PAGE, "It prints each fix once, for the first ten faults, and what the report covers: the program and its build, captures")
     def test_gate_prints_each_fix_once_for_the_first_ten(self):
         lines = self.output("gate", self.with_faults(30), code=1).splitlines()
         self.assertEqual(sum(line.startswith("    fix: ") for line in lines), 1)
         self.assertEqual(sum(line.startswith("  error ") for line in lines), 10)
         self.assertIn("  … and 20 more", lines)
         self.assertTrue(any(line.startswith("  covers  decode (build 3f2a91c04b77") for line in lines), lines)
+
+    @promise(PAGE, "A failing `gate` names in its first line what would happen and where, and shows that line of source.")
+    def test_a_failing_gate_shows_the_line(self):
+        lines = self.output("gate", TRACES / "python/item_in_helper.faulty.json", code=1).splitlines()
+        self.assertTrue(lines[0].startswith("gate: fail - CAPTURE DIES at tests/corpus/python/item_in_helper.py:12 temperature()"), lines)
+        self.assertTrue(lines[2].startswith("    > 12 |     return scale if CLEAN else scale.item()"), lines)
+        self.assertTrue(any(line.startswith("  more: capgate show ") for line in lines), lines)
 
     @promise(PAGE, "A pass says what it does not prove.")
     def test_a_pass_says_what_it_does_not_prove(self):

@@ -88,6 +88,13 @@ Report failed_run() {
   report.captures = {capture("c1", "bs=1", "completed", 40),
                      capture("c2", "decode bs=8", "failed:cudaErrorStreamCaptureUnsupported", 0)};
   report.metrics = {{"blocked_us_per_step", 12.5}, {"waits_per_step", 1}};
+  report.timeline =
+      RunTimeline{2,
+                  {{"4711",
+                    "main",
+                    {{BarKind::capture, "bs=1", 0, 812.5, 1, 812.5, "c1", {}, {}},
+                     {BarKind::wait, "cudaStreamSynchronize", 900, 912.5, 1, 12.5, {}, "model/moe.py", 212},
+                     {BarKind::replay, "bs=1", 1000, 9000, 40, 120.25, "c1", {}, {}}}}}};
 
   Violation sync = violation("host-sync", "model/moe.py", 212, "MoE.route", "cudaStreamSynchronize");
   sync.message =
@@ -116,6 +123,7 @@ Report failed_run() {
 
   Violation copy = violation("pageable-copy", "model/decode.cpp", 74,
                              "void engine::upload<int>(std::vector<int> const&)", "cudaMemcpyAsync");
+  copy.nodes = {{"c1", {2}}};
   copy.message =
       "cudaMemcpyAsync of 64 B from heap memory is in the graph: each replay reads that address again";
   copy.capture = "c1";

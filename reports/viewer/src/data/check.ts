@@ -96,7 +96,7 @@ function violation(frames: number): Check {
     id: text, rule: text, severity: word('error', 'warning', 'note'), message: text, hint: text, evidence: texts, phase: text,
     situation: optional(text), symptom_of: optional(text), api: optional(text), result: optional(text), count: number,
     per_step: optional(perStep), processes: list(whole), bytes: optional(number), blocked_us: optional(number),
-    capture: optional(text), node: optional(whole), device: optional(whole), stream: optional(text), thread: optional(text),
+    capture: optional(text), nodes: optional(list(object({ capture: text, ids: list(whole) }))), device: optional(whole), stream: optional(text), thread: optional(text),
     location: object({ file: text, line: whole, function: text, column: optional(whole) }),
     source: optional(list(object({ line: whole, text }))),
     stacks: list(object({ role: text, frames: list(frame) })),
@@ -112,6 +112,11 @@ const capture = object({
   id: text, process: text, bucket: optional(text), stream: text, device: whole, mode: text, thread: text, result: text,
   nodes: list(object({ id: whole, kind: text, stream: text, name: text })), edges: list(edge), straight_line: flag,
   duration_us: number, replays: number,
+});
+
+const bar = object({
+  kind: word('region', 'capture', 'replay', 'wait'), name: text, begin_us: number, end_us: number, count: whole, busy_us: number,
+  capture: optional(text), file: optional(text), line: optional(whole),
 });
 
 function report(frames: number): Check {
@@ -139,6 +144,7 @@ function report(frames: number): Check {
     }),
     metrics: map(number),
     captures: list(capture),
+    timeline: optional(object({ left_out: whole, threads: list(object({ process: text, thread: text, bars: list(bar) })) })),
     violations: firstOf(checkedAtOnce, violation(frames)),
     summary: object({ errors: number, warnings: number, notes: number, suppressed: number }),
   });

@@ -46,6 +46,12 @@ export interface PerStep {
   left_out?: { steps: number; why: string }[];
 }
 
+// Nodes of one captured graph, by their numbers.
+export interface NodesAtFault {
+  capture: string;
+  ids: number[];
+}
+
 export interface Violation {
   id: string;
   rule: string;
@@ -64,7 +70,7 @@ export interface Violation {
   bytes?: number;
   blocked_us?: number;
   capture?: string;
-  node?: number;
+  nodes?: NodesAtFault[];
   device?: number;
   stream?: string;
   thread?: string;
@@ -99,6 +105,25 @@ export interface Capture {
   straight_line: boolean;
   duration_us: number;
   replays: number;
+}
+
+// Times are microseconds from the first event of the run on.
+export interface Bar {
+  kind: 'region' | 'capture' | 'replay' | 'wait';
+  name: string;
+  begin_us: number;
+  end_us: number;
+  count: number; // of equal ones that are drawn as one
+  busy_us: number; // what they lasted themselves; 0 where that was not measured
+  capture?: string;
+  file?: string;
+  line?: number;
+}
+
+export interface TimelineThread {
+  process: string;
+  thread: string;
+  bars: Bar[];
 }
 
 export interface Reason {
@@ -156,6 +181,7 @@ export interface Report {
   };
   metrics: Record<string, number>;
   captures: Capture[];
+  timeline?: { left_out: number; threads: TimelineThread[] };
   violations: Violation[];
   summary: { errors: number; warnings: number; notes: number; suppressed: number };
 }

@@ -11,11 +11,15 @@ export interface CaptureFaults {
   others: Finding[];
 }
 
-// A report may name the node. Otherwise only what a node says of itself is taken for its fault: a host node, a copy of
+// A report names the nodes. Of an older one, only what a node says of itself is taken for its fault: a host node, a copy of
 // pageable memory.
 function nodesOf(finding: Finding, capture: Capture): number[] {
   const { violation } = finding;
-  if (violation.node !== undefined) return capture.nodes.some((node) => node.id === violation.node) ? [violation.node] : [];
+  if (violation.nodes) {
+    const named = new Set(violation.nodes.filter((one) => one.capture === capture.id).flatMap(({ ids }) => ids));
+    return capture.nodes.flatMap(({ id }) => (named.has(id) ? [id] : []));
+  }
+  if (violation.capture !== capture.id) return [];
   const matching = (test: (kind: string, name: string) => boolean) =>
     capture.nodes.filter((node) => test(node.kind, node.name)).map((node) => node.id);
   if (violation.rule === 'host-node') return matching((kind) => kind === 'host');
@@ -26,10 +30,9 @@ function nodesOf(finding: Finding, capture: Capture): number[] {
 export function faultsOf(capture: Capture, findings: Finding[]): CaptureFaults {
   const faults: CaptureFaults = { byNode: new Map(), outside: [], others: [] };
   for (const finding of findings) {
-    if (finding.violation.capture !== capture.id) continue;
     const nodes = nodesOf(finding, capture);
     for (const id of nodes) faults.byNode.set(id, [...(faults.byNode.get(id) ?? []), finding]);
-    if (nodes.length > 0) continue;
+    if (nodes.length > 0 || finding.violation.capture !== capture.id) continue;
     (elsewhere.has(finding.violation.rule) ? faults.outside : faults.others).push(finding);
   }
   return faults;

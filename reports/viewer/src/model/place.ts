@@ -2,7 +2,7 @@
 import { facetNames, type Choice, type FacetName } from './facets';
 import { groupings, orders, type Grouping, type Sorting } from './order';
 
-export const views = ['overview', 'findings', 'graph', 'compared', 'run'] as const;
+export const views = ['overview', 'findings', 'graph', 'timeline', 'compared', 'run'] as const;
 export type View = (typeof views)[number];
 
 export interface Place {

@@ -29,6 +29,20 @@ export function lineOf(at: Location): string {
   return at.line > 0 ? `${at.file}:${at.line}` : at.file;
 }
 
+// How many blanks or tabs all lines begin with: a method's body need not be shown far to the right.
+export function sharedIndent(lines: string[]): number {
+  const full = lines.filter((line) => line.trim() !== '');
+  const first = full[0] ?? '';
+  let size = first.length - first.trimStart().length;
+  for (const line of full) while (!line.startsWith(first.slice(0, size))) --size;
+  return size;
+}
+
+// "kernels::(anonymous namespace)::gemv<1>" without what is the same in every name and tells nobody anything.
+export function shortName(name: string): string {
+  return name.replaceAll('(anonymous namespace)::', '');
+}
+
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

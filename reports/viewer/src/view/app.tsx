@@ -10,6 +10,7 @@ import { Overview } from './overview';
 import { Print } from './print';
 import { Run } from './run';
 import { PageContext, type Model } from './state';
+import { TimelineView } from './timeline';
 
 // The next place in a list that wraps nowhere.
 function step(count: number, at: number, by: 1 | -1): number {
@@ -78,6 +79,7 @@ export function App({ model, printing }: { model: Model; printing: boolean }) {
       <main id="main" ref={main} tabIndex={-1} class={place.view}>
         {place.view === 'findings' && <FindingsView {...list()} />}
         {place.view === 'graph' && (capture ? <GraphView key={capture.id} capture={capture} state={graph} /> : <p class="empty">The report has no captures.</p>)}
+        {place.view === 'timeline' && (model.data.report.timeline ? <TimelineView /> : <p class="empty">The report has no times.</p>)}
         {place.view === 'compared' && (model.data.baseline ? <Compared /> : <p class="empty">The page was made without a baseline.</p>)}
         {place.view === 'run' && <Run />}
         {place.view === 'overview' && <Overview />}

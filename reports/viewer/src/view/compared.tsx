@@ -55,7 +55,7 @@ export function Compared() {
     <div class="page">
       <h1>Compared with {baseline.file}</h1>
       <Part title="New" about="Errors and warnings that the baseline does not have. Only these fail a gate with this baseline." findings={of('new')} linked="new" />
-      <Part title="Fixed" about="In the baseline, and no longer in the report. Make the baseline again." findings={fixed} />
+      <Part title="Fixed" about="In the baseline, and no longer in the report. Update the baseline, so that they cannot come back unnoticed." findings={fixed} />
       <Part title="Still there" about="In both." findings={of('known')} linked="known" />
     </div>
   );

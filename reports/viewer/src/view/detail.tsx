@@ -117,7 +117,7 @@ export function Detail({ finding }: { finding: Finding }) {
         <p>{seenText(violation, finding.ranks)}</p>
         {capture && (
           <p>
-            <Go to={{ view: 'graph', capture: capture.id, node: violation.node ?? null }}>Show capture {capture.bucket ?? capture.id}</Go>
+            <Go to={{ view: 'graph', capture: capture.id, node: violation.nodes?.find((one) => one.capture === capture.id)?.ids[0] ?? null }}>Show capture {capture.bucket ?? capture.id}</Go>
           </p>
         )}
       </Section>

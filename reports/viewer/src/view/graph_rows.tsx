@@ -2,7 +2,7 @@ import { Component } from 'preact';
 import type { CaptureNode } from '../data/page_data';
 import type { Lanes } from '../graph/lanes';
 import type { GraphRow } from '../graph/rows';
-import { counted, grouped } from '../model/words';
+import { counted, grouped, shortName } from '../model/words';
 import { drawingWidth, laneWidth } from './graph_drawing';
 
 // A letter for each kind, so that colour is never the only sign.
@@ -46,7 +46,7 @@ export class NodeRow extends Component<NodeProps> {
         </span>
         <span class="number">{grouped(node.id)}</span>
         <span class="kind">{node.kind}</span>
-        <span class="name">{node.name || node.kind}</span>
+        <span class="name" title={node.name}>{shortName(node.name) || node.kind}</span>
         {faults > 0 && <span class="tag fault">{counted(faults, 'fault')}</span>}
       </a>
     );

@@ -14,6 +14,7 @@ export function Header({ help }: { help: () => void }) {
     ['findings', 'Findings', findings.all.length],
   ];
   if (graphs > 0) tabs.push(['graph', graphs === 1 ? 'Graph' : 'Graphs', graphs === 1 ? null : graphs]);
+  if (data.report.timeline?.threads.length) tabs.push(['timeline', 'Timeline', null]);
   if (data.baseline) tabs.push(['compared', 'Compared', null]);
   tabs.push(['run', 'Run', null]);
   const { verdict } = data.report;

@@ -1,7 +1,9 @@
 // The lines of source around a place, the place marked.
 import type { SourceLine } from '../data/page_data';
+import { sharedIndent } from '../model/words';
 
 export function Source({ lines, marked, label }: { lines: SourceLine[]; marked: number; label: string }) {
+  const indent = sharedIndent(lines.map(({ text }) => text));
   return (
     <div class="source" tabIndex={0} role="region" aria-label={label}>
       <table>
@@ -13,7 +15,7 @@ export function Source({ lines, marked, label }: { lines: SourceLine[]; marked: 
                 {line}
               </th>
               <td>
-                <code>{text || ' '}</code>
+                <code>{text.slice(indent) || ' '}</code>
               </td>
             </tr>
           ))}

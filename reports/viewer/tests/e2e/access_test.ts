@@ -3,11 +3,15 @@ import axe from 'axe-core';
 import { expect, test } from 'vitest';
 import { forkedCapture } from '../made/graphs';
 import { pageOf, recorded } from '../made/page';
-import { report, violation } from '../made/report';
+import { bar, report, violation } from '../made/report';
 import { close, open, type Tab } from '../made/tab';
 
 const made = report({
   captures: [forkedCapture()],
+  timeline: {
+    left_out: 1,
+    threads: [{ process: '1', thread: 'main', bars: [bar('region', 0, 90), bar('capture', 1, 20, { capture: '1:1' }), bar('replay', 30, 80, { count: 3 }), bar('wait', 40, 60)] }],
+  },
   reasons: [{ text: 'a capture was left open', remedy: 'capgate audit -- ./decode' }],
   violations: [
     violation(1, { capture: '1:1', source: [{ line: 11, text: 'wait();' }] }), violation(2, { severity: 'warning' }), violation(3, { severity: 'note' }),
@@ -16,7 +20,7 @@ const made = report({
 });
 const address = pageOf(made, report({ violations: [violation(2), violation(7)] }));
 
-const views = ['overview', 'findings', 'findings?id=0000000000000001', 'graph?node=4', 'compared', 'run'];
+const views = ['overview', 'findings', 'findings?id=0000000000000001', 'graph?node=4', 'timeline', 'compared', 'run'];
 
 async function faults({ page }: Tab): Promise<string[]> {
   await page.evaluate(axe.source);

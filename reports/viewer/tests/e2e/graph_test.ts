@@ -48,6 +48,23 @@ test('a node shows its parameters, its neighbours and its faults', async () => {
   await close(tab);
 });
 
+test('the nodes that the report names are marked, in every graph that has them', async () => {
+  const address = pageOf(report({
+    captures: [layeredCapture('1:1', 2), layeredCapture('1:2', 2)],
+    violations: [violation(1, { rule: 'freed-memory', capture: '1:1', message: 'frees what the graphs use', nodes: [{ capture: '1:1', ids: [2, 5] }, { capture: '1:2', ids: [7] }] })],
+  }));
+  const tab = await open(`${address}#graph?in=1%3A2`);
+  const { page } = tab;
+  await page.uncheck('text=Fold repeated layers');
+  expect(await page.locator('.node.faulty .number').allTextContents()).toEqual(['7']);
+  await page.click('.node.faulty');
+  expect(await page.textContent('.panel')).toContain('frees what the graphs use');
+  await page.selectOption('.capture-line select', '1:1');
+  await page.waitForSelector('.node.faulty >> nth=1');
+  expect(await page.locator('.node.faulty .number').allTextContents()).toEqual(['2', '5']);
+  await close(tab);
+});
+
 test('work that is in no graph is drawn beside it', async () => {
   const tab = await open(`${address}#graph`);
   const outside = tab.page.locator('.outside');

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { capgate, dataOf, pageOf, pageWith, written } from '../made/page';
-import { capture, frame, node, report, violation, type WrittenReport } from '../made/report';
+import { bar, capture, frame, node, report, violation, type WrittenReport } from '../made/report';
 import { close, open } from '../made/tab';
 
 const attacks = [
@@ -29,6 +29,10 @@ function spoiled(at: number): WrittenReport {
     environment: { gpus: [{ index: 0, name: attack(), sm: attack() }], driver: attack(), cuda_runtime: attack(), cupti: { path: attack(), version: attack() }, host: attack(), python: attack(), torch: attack() },
     coverage: { ...report().coverage, regions: [{ name: attack(), source: 'nvtx', occurrences: 2 }], not_checked: [attack()], processes: [{ pid: 1, argv0: attack(), attached: true, events: 1, events_dropped: 0 }] },
     captures: [capture(name, { bucket: attack(), stream: attack(), mode: attack(), thread: attack(), process: attack(), nodes: attacks.map((_, id) => node(id, { kind: attack(), stream: attack(), name: attack() })).concat(node(99, { kind: 'toString' })), edges: [[0, 1]] })],
+    timeline: {
+      left_out: 0,
+      threads: [{ process: attack(), thread: attack(), bars: attacks.map((_, i) => bar('wait', i, i + 1, { name: attack(), file: attack(), line: 2, capture: attack() })) }],
+    },
     violations: attacks.map((_, i) =>
       violation(i + 1, {
         message: attack(), hint: attack(), api: attack(), result: attack(), capture: name, stream: attack(), thread: attack(), details: free(),
@@ -51,7 +55,9 @@ test.each([0, 3])('whatever the texts of a report are, none runs (%d)', async (a
     await page.evaluate((to) => (location.hash = to), hash);
     await page.waitForSelector(there);
   };
-  for (const view of ['overview', 'findings', 'graph', 'compared', 'run']) await go(view, `main.${view}`);
+  for (const view of ['overview', 'findings', 'graph', 'timeline', 'compared', 'run']) await go(view, `main.${view}`);
+  await go('timeline', '.time-bar');
+  await page.click('.time-bar >> nth=0');
   await go(`graph?node=0&in=${encodeURIComponent(attacks[at]!)}`, '.panel .facts');
   for (let id = 1; id <= attacks.length; ++id) {
     await go(`findings?id=${String(id).padStart(16, '0')}&q=${encodeURIComponent(attacks[id - 1]!)}&rule=host-sync`, '.detail');

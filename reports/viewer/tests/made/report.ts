@@ -1,5 +1,5 @@
 // Reports made for tests: whole and consistent, so that capgate reads them like its own.
-import type { Capture, CaptureNode, Frame, Report, Violation } from '../../src/data/page_data';
+import type { Bar, Capture, CaptureNode, Frame, Report, Violation } from '../../src/data/page_data';
 
 type Written<T> = Omit<T, 'stacks'> & { stacks: { role: string; frames: Omit<Frame, 'library'>[] }[] };
 export type WrittenViolation = Written<Violation>;
@@ -44,6 +44,10 @@ export function capture(id: string, parts: Partial<Capture> = {}): Capture {
 
 export function node(id: number, parts: Partial<CaptureNode> = {}): CaptureNode {
   return { id, kind: 'kernel', stream: 's0', name: `kernel_${id}`, ...parts };
+}
+
+export function bar(kind: Bar['kind'], begin_us: number, end_us: number, parts: Partial<Bar> = {}): Bar {
+  return { kind, name: kind, begin_us, end_us, count: 1, busy_us: 0, ...parts };
 }
 
 // Nodes 0..n-1 in a chain.

@@ -68,14 +68,15 @@ test('lanes by stream; a fork turns at once, a join at the end; only lines near 
 test('a fault is a node\'s where the report or the node itself says so', () => {
   const findings = findingsOf(
     [
-      violation(1, { rule: 'stale-argument', capture: '1:1', node: 3 }), violation(2, { rule: 'pageable-copy', capture: '1:1' }),
+      violation(1, { rule: 'stale-argument', capture: '1:1', nodes: [{ capture: '1:1', ids: [3, 5] }] }), violation(2, { rule: 'pageable-copy', capture: '1:1' }),
       violation(3, { rule: 'host-node', capture: '1:1' }), violation(4, { rule: 'escaped-work', capture: '1:1', details: { 'outside 1': 'a', 'outside 2': 'b', region: 'x' } }),
-      violation(5, { capture: '1:1' }), violation(6, { capture: 'other' }), violation(7, { rule: 'x', capture: '1:1', node: 999 }),
+      violation(5, { capture: '1:1' }), violation(6, { capture: 'other' }), violation(7, { rule: 'x', capture: '1:1', nodes: [{ capture: '1:1', ids: [999] }] }),
+      violation(8, { rule: 'freed-memory', capture: 'other', nodes: [{ capture: 'other', ids: [4] }, { capture: '1:1', ids: [6] }] }),
     ] as unknown as Violation[],
     [],
   ).all;
   const faults = faultsOf(forkedCapture(), findings);
-  expect([...faults.byNode].map(([id, list]) => [id, list.map(({ at }) => at)])).toEqual([[3, [0]], [4, [1]], [17, [2]]]);
+  expect([...faults.byNode].map(([id, list]) => [id, list.map(({ at }) => at)])).toEqual([[3, [0]], [5, [0]], [4, [1]], [17, [2]], [6, [7]]]);
   expect(faults.outside.map(({ at }) => at)).toEqual([3]);
   expect(faults.others.map(({ at }) => at)).toEqual([4, 6]);
   expect(outsideWork(findings[3]!)).toEqual(['a', 'b']);

@@ -7,7 +7,7 @@ import { findingsOf } from '../../src/model/findings';
 import { hashOf, placeOf, start } from '../../src/model/place';
 import { foldedStack, moduleNames } from '../../src/model/stack';
 import { allowComment, allowEntry } from '../../src/model/suppression';
-import { bytes, counted, duration, list } from '../../src/model/words';
+import { bytes, counted, duration, list, sharedIndent, shortName } from '../../src/model/words';
 import { frame, violation } from '../made/report';
 
 const one = (parts: object = {}) => ({ ...violation(1), ...parts }) as unknown as Violation;
@@ -17,6 +17,13 @@ test('numbers in words', () => {
   expect([bytes(1), bytes(2048), bytes(3 * 2 ** 40)]).toEqual(['1 B', '2.0 KiB', '3.0 TiB']);
   expect([counted(1, 'rank'), counted(1200, 'process', 'processes')]).toEqual(['1 rank', '1,200 processes']);
   expect(list(['a', 'b', 'c'])).toBe('a, b and c');
+});
+
+test('what is the same in all lines or names is left out', () => {
+  expect(sharedIndent(['    a', '', '      b', '    c'])).toBe(4);
+  expect(sharedIndent(['\ta', '    b'])).toBe(0);
+  expect(sharedIndent(['', ' '])).toBe(0);
+  expect(shortName('a::(anonymous namespace)::k<a::(anonymous namespace)::T>')).toBe('a::k<a::T>');
 });
 
 test('a cost is per step only where the report says so', () => {

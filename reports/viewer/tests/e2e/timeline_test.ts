@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { forkedCapture } from '../made/graphs';
+import { pageOf, recorded } from '../made/page';
+import { bar, report, violation } from '../made/report';
+import { close, open } from '../made/tab';
+
+const timed = report({
+  captures: [forkedCapture()],
+  timeline: {
+    left_out: 2,
+    threads: [
+      {
+        process: '1', thread: 'main', bars: [
+          bar('region', 0, 4000, { name: 'decode' }), bar('capture', 500, 1500, { name: 'bs=8', capture: '1:1' }),
+          bar('replay', 2000, 3900, { name: 'bs=8', count: 20, capture: '1:1', busy_us: 0 }),
+          bar('wait', 2500, 2600, { name: 'cudaStreamSynchronize', file: 'engine/decode.cpp', line: 11, busy_us: 100 }),
+        ],
+      },
+      { process: '1', thread: 'loader (77)', bars: [bar('wait', 0, 100, { name: 'cudaMemcpy' })] },
+    ],
+  },
+  violations: [violation(1), violation(2, { capture: '1:1' })],
+});
+const address = pageOf(timed);
+
+test('regions, captures, replays and blocking calls are bars on their threads', async () => {
+  const tab = await open(address);
+  const { page } = tab;
+  await page.click('nav a:has-text("Timeline")');
+  expect(await page.locator('.times h2').allTextContents()).toEqual(['main thread', 'thread loader (77)']);
+  expect(await page.locator('.time-row').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label')))).toEqual([
+    'Regions of main thread', 'Captures of main thread', 'Replays of main thread', 'Blocking calls of main thread', 'Blocking calls of thread loader (77)',
+  ]);
+  const box = async (text: string) => (await page.locator(`.time-bar:has-text("${text}")`).first().boundingBox())!;
+  const region = await box('decode');
+  const wait = await box('cudaStreamSynchronize');
+  expect(wait.x).toBeGreaterThan(region.x + region.width * 0.6);
+  expect(wait.width).toBeLessThan(region.width * 0.05);
+  expect(await page.locator('.time-bar.replay').textContent()).toBe('bs=8 ×20');
+  expect(await page.textContent('.capture-line')).toContain('2 shorter events left out');
+  expect(await page.locator('.time-bar.faulty').count()).toBe(2);
+  await close(tab);
+});
+
+test('a bar says what it is and leads to its findings and its graph', async () => {
+  const tab = await open(`${address}#timeline`);
+  const { page } = tab;
+  await page.click('.time-bar.wait >> nth=0');
+  const panel = page.locator('.panel');
+  expect(await panel.locator('.facts').textContent()).toContain('engine/decode.cpp:11');
+  await panel.locator('text=waits for stream s1').click();
+  await page.waitForSelector('.detail h2:has-text("waits for stream s1")');
+  await page.goBack();
+  await page.click('.time-bar.capture');
+  await panel.locator('a:has-text("Show the graph, 18 nodes")').click();
+  await page.waitForSelector('.graph-rows');
+  await close(tab);
+});
+
+test('zooming makes the bars wider', async () => {
+  const tab = await open(`${address}#timeline`);
+  const { page } = tab;
+  const width = async () => (await page.locator('.time-bar.region').boundingBox())!.width;
+  const before = await width();
+  await page.click('button:has-text("Zoom in")');
+  expect(await width()).toBeGreaterThan(1.9 * before);
+  await page.click('button:has-text("Zoom out")');
+  expect(await width()).toBeCloseTo(before, 0);
+  expect(await page.isDisabled('button:has-text("Zoom out")')).toBe(true);
+  await close(tab);
+});
+
+test('an older report has no timeline, and the page says so', async () => {
+  const tab = await open(`${pageOf(report())}#timeline`);
+  expect(await tab.page.locator('nav a:has-text("Timeline")').count()).toBe(0);
+  expect(await tab.page.textContent('main .empty')).toBe('The report has no times.');
+  await close(tab);
+});
+
+test('the timeline of a recorded run', async () => {
+  const tab = await open(`${pageOf(recorded('healthy/llama_layer.healthy.json'))}#timeline`);
+  expect(await tab.page.locator('.time-bar.capture').count()).toBeGreaterThan(0);
+  expect(await tab.page.locator('.time-bar.replay').count()).toBeGreaterThan(0);
+  await close(tab);
+});
