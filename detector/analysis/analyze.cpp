@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "detector/analysis/bars/bars.h"
+#include "detector/analysis/bars.h"
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
 #include "detector/analysis/graph_nodes.h"

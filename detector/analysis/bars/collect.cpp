@@ -2,7 +2,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "detector/analysis/bars/bars.h"
+#include "detector/analysis/bars.h"
 #include "detector/analysis/steps.h"
 #include "detector/analysis/thread_name.h"
 

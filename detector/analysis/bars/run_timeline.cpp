@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "detector/analysis/bars/bars.h"
+#include "detector/analysis/bars.h"
 
 namespace capgate::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // The trial over time: what is drawn, and how much of it.
-#include "detector/analysis/bars/bars.h"
+#include "detector/analysis/bars.h"
 
 #include <gtest/gtest.h>
 
