@@ -44,6 +44,8 @@ std::string StepStreams::used_by(const std::vector<Step>& steps) const {
     for (size_t i = step.from; i <= step.to; ++i) {
       const Call& call = timeline_.call(i);
       if (call.tid != step.tid) continue;
+      // It is for all streams, and kernels between replays are not recorded: any of them may have work.
+      if (family_of(call) == Family::device_sync) return "several streams";
       if (const auto stream = waited_for(i)) used.insert(*stream);
       // A synchronous copy is on the legacy stream only because it names none.
       const bool copy = family_of(call) == Family::memcpy_sync || family_of(call) == Family::memset_sync;

@@ -401,7 +401,7 @@ TEST_F(ReplayStep, SeveralWaitsAreAnsweredByTheStreamsThatTheyAreFor) {
   EXPECT_EQ(situations(then_copies, 0),
             (Faults{"host-sync.over-budget-before-copy", "sync-copy.read-between-replays"}));
   EXPECT_EQ(situations(then_copies, 1),
-            (Faults{"host-sync.over-budget-one-stream", "sync-copy.read-between-replays"}))
+            (Faults{"host-sync.over-budget-one-stream", "sync-copy.read-beside-a-non-blocking-stream"}))
       << "the copy does not wait for a non-blocking stream";
 }
 
@@ -423,7 +423,7 @@ TEST_F(ReplayStep, ACopyBetweenReplaysHasItsDirectionAndTheGraphsStream) {
   };
   const auto read = copied(Memory::pageable, Memory::device, 1);
   EXPECT_EQ(read.details.at("direction"), "device to host");
-  EXPECT_EQ(read.situation, "sync-copy.read-between-replays");
+  EXPECT_EQ(read.situation, "sync-copy.read-beside-a-non-blocking-stream");
   const auto write = copied(Memory::device, Memory::pageable, 1);
   EXPECT_EQ(write.details.at("direction"), "host to device");
   EXPECT_EQ(write.situation, "sync-copy.write-between-replays");
