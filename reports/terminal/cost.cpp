@@ -59,6 +59,8 @@ std::string own_cost(const Report& report, const Violation& violation) {
                          grouped(capture->replays));
     return "no time: it is wrong in " + launches + " of the graph";
   }
+  if (violation.rule == "capture-skipped")
+    return "every launch of the function, one by one; no step is marked that would be measured";
   if (violation.details.contains("graph")) return "no time: it is wrong in each launch of the graph";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";

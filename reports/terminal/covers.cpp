@@ -36,6 +36,7 @@ std::string of_captures(const Coverage& coverage, const Subject& subject, bool a
   std::string out = counted(coverage.captures_completed, "graph") + " captured, " +
                     counted(coverage.replays, "launch", "launches");
   if (coverage.captures_failed) out += ", " + counted(coverage.captures_failed, "capture") + " failed";
+  if (coverage.captures_empty) out += ", " + counted(coverage.captures_empty, "capture") + " ended empty";
   Names buckets(all);
   for (const std::string& bucket : subject.buckets) buckets.add(bucket);
   return out + (buckets.count() ? "; buckets " + buckets.text() : "; no bucket is named");

@@ -34,12 +34,10 @@ std::string seen_line(const Violation& violation) {
       if (violation.blocked_us && !was_refused(violation))
         add("the host was blocked for " + duration(*violation.blocked_us));
     }
-    // Steps that are left out of the count, as the first is, are left out of the sum.
-    const bool all = !violation.per_step || violation.per_step->left_out.empty();
-    if (violation.bytes)
-      add(bytes(*violation.bytes) + (violation.count == 1 ? ""
-                                     : all                ? " in all"
-                                           : " in " + counted(violation.per_step->steps, "step")));
+    // Some rules count the bytes of steps that are left out, some do not.
+    if (violation.bytes &&
+        (violation.count == 1 || !violation.per_step || violation.per_step->left_out.empty()))
+      add(bytes(*violation.bytes) + (violation.count > 1 ? " in all" : ""));
     if (violation.thread) add("thread " + head_of(clean(*violation.thread)));
     if (violation.stream) add("stream " + head_of(clean(*violation.stream)));
     if (violation.device && *violation.device > 0) add(fmt::format("device {}", *violation.device));

@@ -38,6 +38,15 @@ bool is_refused_or_left_out(const Violation& violation) {
          (was_refused(violation) || (rule && rule->if_captured == IfCaptured::wrong));
 }
 
+// What CUDA refused before the end of its capture: an eager run of the step shows what comes behind it.
+bool died_at_a_call(const Report& report) {
+  return std::any_of(report.violations.begin(), report.violations.end(), [](const Violation& violation) {
+    return violation.severity == Severity::error && violation.phase == Phase::capture &&
+           was_refused(violation) &&
+           (!violation.api || violation.api->find("EndCapture") == std::string::npos);
+  });
+}
+
 std::string graphs(const Coverage& coverage) {
   std::string out = coverage.captures_completed > 0
                         ? counted(coverage.captures_completed, "graph") + " captured"
@@ -198,9 +207,12 @@ NotProved what_was_not_proved(const Report& report) {
     return {"that the step captures: no graph was captured or launched",
             "capgate audit -- PROGRAM, once it captures the step"};
   if (report.coverage.captures_failed > 0)
-    return {"anything about the graph of the step: its capture failed",
-            "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
-            "eagerly"};
+    return died_at_a_call(report) ? NotProved{"that nothing after the refused call is refused as well",
+                                              "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the "
+                                              "NVTX range around the "
+                                              "step run eagerly"}
+                                  : NotProved{"anything about the graph of the step: its capture failed",
+                                              "capgate audit -- PROGRAM, once the fault is repaired"};
   if (launched_unseen_graphs(report))
     return {"anything about the graphs that were launched: no work was seen in them",
             "capgate audit -- PROGRAM, from the program's start"};

@@ -103,7 +103,11 @@ std::string failure_text(const Failure& failure, const std::string& place) {
   if (failure.kind == FailureKind::capture_dies)
     return (failure.observed ? "CAPTURE DIES" : "A CAPTURE WOULD DIE") + at;
   const Rule* rule = failure.at ? find_rule(failure.at->rule) : nullptr;
-  const std::string lacks(rule && !rule->graph.empty() ? rule->graph : "is not the step that was meant");
+  std::string lacks(rule && !rule->graph.empty() ? rule->graph : "is not the step that was meant");
+  // The rule's own words are of work that ran on the wrong device.
+  const std::string situation = failure.at ? failure.at->situation : "";
+  if (situation == "wrong-device.event") lacks = "lacks an order: the event was of another device";
+  if (situation == "wrong-device.function") lacks = "lacks a kernel: its function was of another device";
   return (failure.observed ? "GRAPH IS WRONG: it captures, but " + lacks
                            : "A REPLAY WOULD BE WRONG: a graph of this step " + lacks) +
          (at.empty() ? "" : "," + at);

@@ -31,10 +31,10 @@ const Refusal* refusal_in(std::string_view text) {
 
 // What became of the capture.
 std::string outcome(const Judge& judge, const Capture& capture) {
-  if (!capture.end) return "it was never ended";
+  if (!capture.end) return "the capture was never ended";
   if (capture.launches > 0) return "its graph holds only what came before, and was launched";
   if (judge.call(*capture.end).r.result != 0) return "the program gave it up";
-  return "it was ended there, and its graph was never launched";
+  return "the capture was ended there, and its graph was never launched";
 }
 
 std::string_view rule_of(const Refusal* refusal) {

@@ -57,8 +57,9 @@ void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timel
 void skipped(const std::vector<Timeline>& timelines, Report& report) {
   const Skipped skipped = skipped_captures(timelines);
   if (skipped.times == 0 || report.coverage.captures_completed > 0) return;
-  report.reasons.push_back({"no capture completed: torch.compile went without CUDA graphs " +
+  report.reasons.push_back({std::string("no capture completed: torch.compile chose ") +
                                 (skipped.times == 1 ? "once" : counted(skipped.times, "time")) +
+                                " to go without CUDA graphs" +
                                 (skipped.reason.empty() ? "" : " (" + skipped.reason + ")"),
                             "change what keeps it from capturing, then: capgate audit -- PROGRAM"});
 }

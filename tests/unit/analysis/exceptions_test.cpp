@@ -50,7 +50,7 @@ TEST_F(LeftCapture, AnExceptionThatLeavesIsTheFault) {
   EXPECT_EQ(report.verdict, Verdict::fail);
   const auto& fault = report.violations.at(0);
   EXPECT_EQ(fault.message.find("killed capture 1 of s1: KeyError left it, \"no configuration for batch 4\"; "
-                               "it was ended there, and its graph was never launched"),
+                               "the capture was ended there, and its graph was never launched"),
             0u)
       << fault.message;
   EXPECT_EQ(fault.details.at("exception"), "KeyError: no configuration for batch 4");
@@ -166,7 +166,7 @@ TEST_F(LeftCapture, OneThatIsNeverEnded) {
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error capture-invalidated serve.py:50 route"}) << text(report);
   EXPECT_EQ(report.verdict, Verdict::fail);
-  EXPECT_NE(report.violations.at(0).message.find("it was never ended"), std::string::npos);
+  EXPECT_NE(report.violations.at(0).message.find("the capture was never ended"), std::string::npos);
   EXPECT_EQ(report.coverage.captures_open, 0u);
 }
 
@@ -261,8 +261,9 @@ TEST_F(Notices, SkippedCapturesAreCountedByPlaceAndReasonAndNamedInTheVerdict) {
                         {"torch.compile goes without a CUDA graph here: cpu device (arg0_1)", 3},
                         {"torch.compile goes without a CUDA graph here: mutated inputs (1 instances)", 1}}));
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
-  EXPECT_EQ(report.reasons.at(0).text,
-            "no capture completed: torch.compile went without CUDA graphs 4 times (cpu device (arg0_1))");
+  EXPECT_EQ(
+      report.reasons.at(0).text,
+      "no capture completed: torch.compile chose 4 times to go without CUDA graphs (cpu device (arg0_1))");
 }
 
 TEST_F(Notices, WhereAnotherFunctionIsCapturedASkipIsAWarning) {

@@ -235,7 +235,8 @@ TEST_F(Sentences, AKeyThatIsNotRecordedIsMissed) {
   p.end_capture();
   p.end();
   EXPECT_EQ(only(trace.report(), "capture-invalidated").message,
-            "killed capture 1 of s1: KeyError left it (the trace does not have its key); it was ended there, "
+            "killed capture 1 of s1: KeyError left it (the trace does not have its key); the capture was "
+            "ended there, "
             "and its "
             "graph was never launched");
 }

@@ -50,7 +50,7 @@ TEST(Failure, AnErrorInACompletedCaptureIsAWrongGraph) {
             "GRAPH IS WRONG: it captures, but lacks the copy or memset, at step.cu:7");
   // Refused, and the capture went on without it.
   EXPECT_EQ(told(with({in_capture("wrong-device", "c1", "cudaErrorInvalidResourceHandle (400)")})),
-            "GRAPH IS WRONG: it captures, but lacks what a call with an object of another device was to add, "
+            "GRAPH IS WRONG: it captures, but lacks a kernel: its function was of another device, "
             "at step.cu:7");
   // By rule a capture of it dies; this one did not.
   EXPECT_EQ(told(with({in_capture("host-sync", "c1", "cudaSuccess")})),
