@@ -36,6 +36,25 @@ std::string cost_in_captures(const Capture& capture, const Violation& violation)
                 : "no time: it is " + wrong + "the graphs";
 }
 
+// What has a cost that no time and no number of replays shows; empty for others.
+std::string cost_without_time(const Violation& violation) {
+  const auto detail = [&](const char* key) {
+    const auto at = violation.details.find(key);
+    return at == violation.details.end() ? std::string() : at->second;
+  };
+  if (violation.rule == "freed-memory" && violation.severity != Severity::error)
+    return "none yet: the graph was not launched since";
+  if (violation.rule == "freed-memory" && number_in(violation, "captures"))
+    return "no time: it is wrong in each launch since then";
+  if (detail("at each launch") == "alive") return "none in this run: the memory was there at each launch";
+  if (detail("refused") == "update") return "no time: later launches ran the graph without the update";
+  if (!detail("refused").empty()) return "the whole graph: CUDA does not run it";
+  if (const auto launches = number_in(violation, "refused launches"))
+    return counted(*launches, "launch", "launches") + ", which CUDA refused";
+  if (!detail("graphs").empty()) return "memory: it grows with each graph";
+  return "";
+}
+
 std::string own_cost(const Report& report, const Violation& violation) {
   if (violation.per_step) {
     const PerStep& of = *violation.per_step;
@@ -45,6 +64,7 @@ std::string own_cost(const Report& report, const Violation& violation) {
     return out;
   }
   if (!violation.seen_by(Evidence::runtime)) return "not measured: no run is in this report";
+  if (const std::string known = cost_without_time(violation); !known.empty()) return known;
   if (const Capture* capture = capture_of(report, violation)) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";

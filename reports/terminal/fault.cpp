@@ -123,6 +123,24 @@ std::string place(const Location& location) {
   return out;
 }
 
+namespace {
+
+// What no capture shows: a graph that was built by hand, or that CUDA refused.
+std::string where_in_replay(const Violation& violation) {
+  const auto detail = [&](const char* key) {
+    const auto at = violation.details.find(key);
+    return at == violation.details.end() ? std::string() : head_of(clean(at->second));
+  };
+  if (const std::string refused = detail("refused"); !refused.empty())
+    return (refused == "launch" ? "at a " : "at an ") + refused;
+  if (const std::string graph = detail("graph"); !graph.empty()) return "in a graph " + graph;
+  if (const auto launches = number_in(violation, "refused launches"))
+    return counted(*launches, "launch", "launches") + " refused";
+  return "in a replay";
+}
+
+}  // namespace
+
 std::string consequence(const Report& report, const Violation& violation) {
   if (const auto own = violation.details.find("consequence"); own != violation.details.end())
     return sentence(own->second);
@@ -152,7 +170,7 @@ std::string consequence(const Report& report, const Violation& violation) {
     case Phase::capture:
       return times + "in a capture";
     case Phase::replay:
-      return times + "in a replay";
+      return times + where_in_replay(violation);
     case Phase::step:
       return times + "between replays";
     case Phase::source:

@@ -108,6 +108,18 @@ std::string failure_text(const Failure& failure, const std::string& place) {
   const std::string situation = failure.at ? failure.at->situation : "";
   if (situation == "wrong-device.event") lacks = "lacks an order: the event was of another device";
   if (situation == "wrong-device.function") lacks = "lacks a kernel: its function was of another device";
+  if (failure.observed && failure.at) {
+    const auto& details = failure.at->details;
+    const auto of = [](const std::string& what) {
+      if (what == "update") return std::string("its update was refused, and it was launched as it was");
+      return "CUDA refused its " + what;
+    };
+    std::string how;
+    if (const auto refused = details.find("refused"); refused != details.end()) how = of(refused->second);
+    // It was built or changed node by node: nothing captured it.
+    if (how.empty() && details.contains("graph")) how = "it launches, but " + lacks;
+    if (!how.empty()) return "GRAPH IS WRONG: " + how + (place.empty() ? "" : "," + at);
+  }
   return (failure.observed ? "GRAPH IS WRONG: it captures, but " + lacks
                            : "A REPLAY WOULD BE WRONG: a graph of this step " + lacks) +
          (at.empty() ? "" : "," + at);

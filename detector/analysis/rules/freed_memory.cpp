@@ -188,10 +188,12 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
     finding.severity = Severity::note;
     finding.details["certain"] = "no";
   }
-  const std::string node = finding.details["node"];
-  finding.message =
-      fmt::format("{} {} that {} of {} {}: ", end_text(judge, block), block_text(block), node,
-                  graph_text(judge, lost.held), lost.held.use == Use::word ? "seems to use" : "uses");
+  const bool reads = lost.held.use == Use::reads, writes = lost.held.use == Use::writes;
+  const std::string node = reads || writes ? "a copy" : finding.details["node"];
+  const char* verb = lost.held.use == Use::word ? "seems to use" : "uses";
+  if (reads || writes) verb = reads ? "reads" : "writes";
+  finding.message = fmt::format("{} {} that {} of {} {}: ", end_text(judge, block), block_text(block), node,
+                                graph_text(judge, lost.held), verb);
   if (!lost.launch)
     finding.message += "the graph is kept, and was not launched since";
   else
@@ -201,8 +203,7 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
     const Block& now = ledger.blocks[*lost.now];
     const std::string where = place_text(judge.place(elsewhere(now.birth)));
     finding.details["now"] = block_text(now) + (where.empty() ? "" : ", allocated at " + where);
-    finding.message +=
-        lost.launch ? ", and works on " + finding.details["now"] : "; there is now " + finding.details["now"];
+    finding.message += "; the address is now in " + finding.details["now"];
   }
   if (lost.launch) finding.details["launches"] = std::to_string(lost.launches);
   judge.report(finding);

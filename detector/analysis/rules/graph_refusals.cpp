@@ -1,4 +1,4 @@
-// graph-refused: CUDA would not instantiate, update, upload or launch a graph. The node is named where CUDA
+// graph-refused: CUDA refused to instantiate, update, upload or launch a graph. The node is named where CUDA
 // names it, or where what CUDA is known to refuse stands in the graph; else the call.
 #include <algorithm>
 
@@ -116,13 +116,13 @@ const char* update_reason(uint64_t reason) {
 const char* verb(Family family) {
   switch (family) {
     case Family::graph_instantiate:
-      return "instantiate";
+      return "instantiate a graph";
     case Family::graph_exec_update:
-      return "update the executable with";
+      return "update an executable graph";
     case Family::graph_upload:
-      return "upload";
+      return "upload a graph";
     default:
-      return "launch";
+      return "launch a graph";
   }
 }
 
@@ -170,7 +170,7 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
                                            : family == Family::graph_exec_update ? "update"
                                            : family == Family::graph_upload      ? "upload"
                                                                                  : "launch");
-  finding.message = std::string("CUDA would not ") + verb(family) + " a graph";
+  finding.message = std::string("CUDA refused to ") + verb(family);
   if (blamed.node) {
     finding.details["node"] = blamed.what;
     finding.details["named by"] = blamed.by_cuda ? "CUDA" : "what CUDA is known to refuse";
@@ -194,7 +194,7 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
     finding.message += ": " + reason;
   }
   if (handled)
-    finding.message += "; the program went on with another executable";
+    finding.message += "; the program went on with another executable graph";
   else if (family == Family::graph_exec_update)
     finding.message += "; the old one was launched again";
   judge.report(finding);

@@ -94,6 +94,24 @@ TEST(Failure, OnlyErrorsThatCountAreFailures) {
   EXPECT_FALSE(failure_of(report, violation("recapture", "a.cu", 1, "f")));
 }
 
+// Nothing captures a graph that is built by hand, and what CUDA refuses is not in it.
+TEST(Failure, AGraphThatNoCaptureMadeIsNotSaidToCapture) {
+  const auto first_words = [](const char* rule, std::map<std::string, std::string> details) {
+    Violation fault = violation(rule, "graph.cu", 7, "build");
+    fault.phase = Phase::replay;
+    fault.details = std::move(details);
+    const Report report = with({fault});
+    const auto failure = failure_of(report);
+    return failure ? failure_text(*failure, "graph.cu:7") : "no failure";
+  };
+  EXPECT_EQ(first_words("host-pointer", {{"graph", "built node by node"}}),
+            "GRAPH IS WRONG: it launches, but holds the address of ordinary host memory, at graph.cu:7");
+  EXPECT_EQ(first_words("graph-refused", {{"refused", "instantiation"}}),
+            "GRAPH IS WRONG: CUDA refused its instantiation, at graph.cu:7");
+  EXPECT_EQ(first_words("graph-refused", {{"refused", "update"}}),
+            "GRAPH IS WRONG: its update was refused, and it was launched as it was, at graph.cu:7");
+}
+
 // The words follow "it captures, but" and "the graph".
 TEST(Failure, EveryRuleSaysWhatItComesTo) {
   for (const Rule& rule : rules()) {

@@ -100,6 +100,45 @@ TEST(Terminal, CountsAndNamesHoldForAllCapturesOfAFault) {
   EXPECT_EQ(shown(copy).find("6 times in capture"), std::string::npos) << shown(copy);
 }
 
+// Only launches after the memory went are wrong; what was alive at each launch is wrong in none.
+TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
+  const auto shown = [](const char* rule, Severity severity, Phase phase,
+                        std::map<std::string, std::string> details, bool captured) {
+    Report report = clean_run();
+    Violation fault = violation(rule, "main.cu", 173, "run", "cudaFree", "runtime");
+    fault.severity = severity;
+    fault.phase = phase;
+    fault.details = std::move(details);
+    if (captured) fault.capture = report.captures.front().id;
+    report.violations = {fault};
+    finish(report);
+    return render_first_screen(report, {});
+  };
+  const auto expect = [](const std::string& screen, const std::string& part) {
+    EXPECT_NE(screen.find(part), std::string::npos) << screen;
+  };
+  expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}}, true),
+         "cost    no time: wrong in 1 launch since then\n");
+  expect(shown("freed-memory", Severity::warning, Phase::replay, {}, true),
+         "cost    none yet: the graph was not launched since\n");
+  expect(shown("pageable-copy", Severity::warning, Phase::capture, {{"at each launch", "alive"}}, true),
+         "cost    none in this run: the memory was there at each launch\n");
+  const std::string built =
+      shown("host-pointer", Severity::error, Phase::replay, {{"graph", "built node by node"}}, false);
+  expect(built, " - in a graph built node by node\n");
+  expect(built, "cost    no time: it is in each launch of the graph\n");
+  const std::string update =
+      shown("graph-refused", Severity::error, Phase::replay, {{"refused", "update"}}, false);
+  expect(update, " - at an update\n");
+  expect(update, "cost    no time: later launches ran the graph without the update\n");
+  expect(shown("graph-refused", Severity::error, Phase::replay, {{"refused", "instantiation"}}, false),
+         "cost    the whole graph: CUDA does not run it\n");
+  const std::string leak =
+      shown("graph-alloc-leak", Severity::error, Phase::replay, {{"refused launches", "2"}}, false);
+  expect(leak, " - 2 launches refused\n");
+  expect(leak, "cost    2 launches, which CUDA refused\n");
+}
+
 TEST(Terminal, NamesEachFaultOnceWithItsConsequence) {
   const std::string text = render_terminal(failed_run(), {});
   EXPECT_NE(text.find("\nerror host-sync model/moe.py:212 MoE.route() - killed capture \"decode bs=8\"\n"),
