@@ -281,10 +281,12 @@ void Judge::count_in_step(Findings::Entry& entry, const RegionOccurrence& step, 
 }
 
 void Judge::count_in_replays(const std::string& rule, const std::string& site, const StepShare& share) {
-  StepShare& known = findings_.at(rule, site).in_replays[process_.trace.pid];
+  const auto [of_process, fresh] = findings_.at(rule, site).in_replays.try_emplace(process_.trace.pid);
+  StepShare& known = of_process->second;
   // Where one graph's steps go over the budget, its figures are the ones to report.
   if (std::pair(share.waits.is_over, share.calls) > std::pair(known.waits.is_over, known.calls))
     known = share;
+  known.waits.one_of_several = !fresh;
 }
 
 void Judge::follows(const Fault& symptom, const Fault& cause) {

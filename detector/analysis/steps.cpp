@@ -110,9 +110,9 @@ std::map<std::string, RegionSteps> region_steps(const Timeline& timeline) {
 
 std::string WaitBudget::text() const {
   const uint64_t of = is_over ? over : steps - over;
-  return (of == steps ? "all " + grouped(of) : grouped(of) + " of " + grouped(steps)) +
-         (is_over ? " steps go over the budget of " : " steps keep to the budget of ") +
-         counted(budget, "wait");
+  return (of == steps ? "all " + grouped(of) : grouped(of) + " of " + grouped(steps)) + " steps" +
+         (one_of_several ? " of one graph" : "") +
+         (is_over ? " go over the budget of " : " keep to the budget of ") + counted(budget, "wait");
 }
 
 WaitBudget& WaitBudget::operator+=(const WaitBudget& other) {
@@ -120,6 +120,7 @@ WaitBudget& WaitBudget::operator+=(const WaitBudget& other) {
   over += other.over;
   budget = std::max(budget, other.budget);
   is_over |= other.is_over;
+  one_of_several |= other.one_of_several;
   return *this;
 }
 

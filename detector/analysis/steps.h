@@ -51,6 +51,7 @@ struct WaitBudget {
   uint64_t steps = 0, over = 0;
   uint32_t budget = 0;
   bool is_over = false;
+  bool one_of_several = false;  // graphs whose steps show the same line: the figures are of one
 
   // "all 10 steps keep to the budget of 1 wait"
   std::string text() const;

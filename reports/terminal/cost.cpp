@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/model/cuda_answer.h"
 #include "reports/terminal/parts.h"
@@ -19,7 +20,8 @@ std::string left_out(const PerStep& per_step) {
 
 std::string per_step(const Violation& violation) {
   if (!violation.per_step) return "";
-  return fmt::format("{:.3g} per step", violation.per_step->count);
+  const double count = violation.per_step->count;
+  return fmt::format("{:.3g} per step{}", count, count == std::floor(count) ? "" : " on average");
 }
 
 namespace {
@@ -47,7 +49,8 @@ std::string cost_without_time(const Violation& violation) {
   if (violation.rule == "freed-memory" && number_in(violation, "captures"))
     return "no time: it is wrong in each launch since then";
   if (detail("at each launch") == "alive") return "none in this run: the memory was there at each launch";
-  if (detail("refused") == "update") return "no time: later launches ran the graph without the update";
+  if (!detail("launched again").empty()) return "no time: later launches ran the graph without the update";
+  if (detail("refused") == "update") return "the update: CUDA refused it";
   if (!detail("refused").empty()) return "the whole graph: CUDA does not run it";
   if (const auto launches = number_in(violation, "refused launches"))
     return counted(*launches, "launch", "launches") + ", which CUDA refused";

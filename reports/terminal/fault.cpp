@@ -133,7 +133,6 @@ std::string where_in_replay(const Violation& violation) {
   };
   if (const std::string refused = detail("refused"); !refused.empty())
     return (refused == "launch" ? "at a " : "at an ") + refused;
-  if (const std::string graph = detail("graph"); !graph.empty()) return "in a graph " + graph;
   if (const auto launches = number_in(violation, "refused launches"))
     return counted(*launches, "launch", "launches") + " refused";
   return "in a replay";

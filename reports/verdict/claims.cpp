@@ -51,6 +51,7 @@ std::string graphs(const Coverage& coverage) {
   std::string out = coverage.captures_completed > 0
                         ? counted(coverage.captures_completed, "graph") + " captured"
                         : "graphs built node by node";
+  if (coverage.captures_failed > 0) out += ", " + counted(coverage.captures_failed, "capture") + " failed";
   if (coverage.replays == 0) return out + ", never launched";
   return out +
          (coverage.replays == 1 ? ", launched once" : ", launched " + counted(coverage.replays, "time"));
@@ -169,7 +170,8 @@ Claim what_was_proved(const Report& report) {
   const bool eager = !has_graph(report) && coverage.kind == CoverageKind::eager;
   Claim claim;
   if (has_graph(report)) {
-    claim.scope = linted(report) ? "capture and source" : "capture only";
+    const std::string of = coverage.captures_completed > 0 ? "capture" : "built graph";
+    claim.scope = of + (linted(report) ? " and source" : " only");
     claim.text = graphs(coverage);
   } else if (eager) {
     claim.scope = linted(report) ? "eager step and source" : "eager step only";

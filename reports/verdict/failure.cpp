@@ -110,8 +110,9 @@ std::string failure_text(const Failure& failure, const std::string& place) {
   if (situation == "wrong-device.function") lacks = "lacks a kernel: its function was of another device";
   if (failure.observed && failure.at) {
     const auto& details = failure.at->details;
-    const auto of = [](const std::string& what) {
-      if (what == "update") return std::string("its update was refused, and it was launched as it was");
+    const auto of = [&](const std::string& what) {
+      if (what == "update" && details.contains("launched again"))
+        return std::string("its update was refused, and it was launched as it was");
       return "CUDA refused its " + what;
     };
     std::string how;

@@ -139,9 +139,14 @@ void add_end_of_program(Report& report, const Reason& own) {
   auto& reasons = report.reasons;
   const bool follows = may_follow_from_a_death(report);
   if (!follows) std::erase(reasons, after);
+  const bool failed =
+      std::any_of(report.violations.begin(), report.violations.end(),
+                  [](const Violation& violation) { return counts(violation, Severity::error); });
+  const Reason beside{own.text, "repair the errors that the report has, then audit the program again"};
+  if (!failed) std::erase(reasons, beside);
   for (const Reason& known : reasons)
-    if (known == own || known == after) return;
-  reasons.push_back(follows ? after : own);
+    if (known == own || known == after || known == beside) return;
+  reasons.push_back(follows ? after : failed ? beside : own);
 }
 
 }  // namespace

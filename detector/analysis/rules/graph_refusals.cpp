@@ -126,6 +126,19 @@ const char* verb(Family family) {
   }
 }
 
+// The graph that was to be updated is launched afterwards, and CUDA takes it.
+bool runs_on(const Judge& judge, size_t refused) {
+  const auto& r = judge.call(refused).r;
+  const Timeline& timeline = judge.timeline();
+  for (const auto& old : timeline.executables)
+    if (old.handle == r.object && old.made_seq < r.h.seq && old.destroyed_seq > r.h.seq)
+      return std::any_of(old.launches.begin(), old.launches.end(), [&](size_t launch) {
+        const auto& call = timeline.call(timeline.launches[launch].call).r;
+        return call.h.seq > r.h.seq && call.result == 0;
+      });
+  return false;
+}
+
 // Another executable takes its place before anybody misses it.
 bool is_handled(const Judge& judge, size_t refused) {
   const auto& r = judge.call(refused).r;
@@ -193,10 +206,12 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
     finding.details["reason"] = reason;
     finding.message += ": " + reason;
   }
-  if (handled)
+  if (handled) {
     finding.message += "; the program went on with another executable graph";
-  else if (family == Family::graph_exec_update)
+  } else if (family == Family::graph_exec_update && runs_on(judge, call)) {
+    finding.details["launched again"] = "yes";
     finding.message += "; the old one was launched again";
+  }
   judge.report(finding);
 }
 

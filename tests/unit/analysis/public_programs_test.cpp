@@ -76,6 +76,48 @@ TEST(PublicPrograms, AProgramThatEndsForItsDeadCaptureIsNotAskedToEndWell) {
   EXPECT_EQ(report.reasons[0].remedy, "repair what killed the capture, then audit the program again");
 }
 
+// A device synchronize is for every stream, also for those whose kernels are not recorded.
+TEST(PublicPrograms, AWaitForTheDeviceIsNotAnsweredAsIfThereWereOneStream) {
+  TraceBuilder run;
+  ProcessBuilder& p = run.process();
+  p.stream(kStream, 1);
+  p.at("solver.cu", 10, "capture");
+  p.healthy_capture();
+  for (int step = 0; step < 5; ++step) {
+    p.at("solver.cu", 20, "loop");
+    p.replay();
+    p.at("solver.cu", 126, "solve");
+    p.sync(kStream);
+    p.at("solver.cu", 134, "solve");
+    p.device_sync();
+    p.at("solver.cu", 78, "read");
+    p.copy(Memory::pageable, Memory::device, 8);
+  }
+  p.end();
+  for (const auto& v : run.report().violations)
+    EXPECT_EQ(v.situation,
+              v.rule == "host-sync" ? "host-sync.over-budget" : "sync-copy.read-beside-a-non-blocking-stream")
+        << v.location.line;
+}
+
+TEST(PublicPrograms, StepsOfOneOfSeveralGraphsAreCalledThat) {
+  TraceBuilder run;
+  ProcessBuilder& p = run.process();
+  p.at("main.cu", 10, "capture");
+  p.healthy_capture(kStream, kGraph, kExec);
+  p.healthy_capture(kStream, kGraph + 1, kExec + 1);
+  for (uint64_t graph = 0; graph < 2; ++graph)
+    for (int step = 0; step < 3; ++step) {
+      p.at("main.cu", 20, "loop");
+      p.replay(kExec + graph);
+      p.at("main.cu", 30, "wait");
+      p.sync(kStream);
+    }
+  p.end();
+  EXPECT_EQ(only(run.report(), "host-sync").message,
+            "the host waits between two replays: all 2 steps of one graph keep to the budget of 1 wait");
+}
+
 // The budget, the cost and the figures of the run are about the same steps.
 TEST(PublicPrograms, WaitsOfAPromptBetweenTwoReplaysAreCountedOnce) {
   TraceBuilder run;

@@ -229,7 +229,8 @@ TEST(Verdict, AnEndThatFollowsFromADeadCaptureIsNotTheProgramsOwn) {
   report.reasons.clear();
   report.run->signal = 11;
   finish(report);
-  EXPECT_EQ(report.reasons.front().remedy, "make the program end well on its own, then audit it again");
+  EXPECT_EQ(report.reasons.front().remedy,
+            "repair the errors that the report has, then audit the program again");
 }
 
 TEST(Verdict, GraphsThatWereLaunchedAndNotSeenAreNamed) {

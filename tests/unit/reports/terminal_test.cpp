@@ -118,17 +118,17 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
     EXPECT_NE(screen.find(part), std::string::npos) << screen;
   };
   expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}}, true),
-         "cost    no time: wrong in 1 launch since then\n");
+         "cost    no time: it is wrong in 1 of the 40 launches of the graph\n");
   expect(shown("freed-memory", Severity::warning, Phase::replay, {}, true),
          "cost    none yet: the graph was not launched since\n");
   expect(shown("pageable-copy", Severity::warning, Phase::capture, {{"at each launch", "alive"}}, true),
          "cost    none in this run: the memory was there at each launch\n");
   const std::string built =
       shown("host-pointer", Severity::error, Phase::replay, {{"graph", "built node by node"}}, false);
-  expect(built, " - in a graph built node by node\n");
-  expect(built, "cost    no time: it is in each launch of the graph\n");
-  const std::string update =
-      shown("graph-refused", Severity::error, Phase::replay, {{"refused", "update"}}, false);
+  expect(built, " - in a graph that no capture made\n");
+  expect(built, "cost    no time: it is wrong in each launch of the graph\n");
+  const std::string update = shown("graph-refused", Severity::error, Phase::replay,
+                                   {{"launched again", "yes"}, {"refused", "update"}}, false);
   expect(update, " - at an update\n");
   expect(update, "cost    no time: later launches ran the graph without the update\n");
   expect(shown("graph-refused", Severity::error, Phase::replay, {{"refused", "instantiation"}}, false),
