@@ -13,6 +13,7 @@
 #include "reports/catalogue/catalogue_json.h"
 #include "reports/catalogue/situations.h"
 #include "reports/json/json.h"
+#include "reports/model/names.h"
 #include "reports/settings/frames.h"
 #include "reports/viewer/page_claims.h"
 
@@ -71,8 +72,13 @@ class FrameTable {
   size_t number_of(const Json& frame) {
     const auto [place, is_new] = numbers_.try_emplace(frame.dump(), list_.size());
     if (is_new) {
-      const Frame parts{frame["language"], frame["file"],   frame["line"],
-                        frame["function"], frame["module"], frame["inlined"]};
+      const auto language = named<FrameLanguage>(frame["language"].get_ref<const std::string&>());
+      const Frame parts{language.value_or(FrameLanguage::native),
+                        frame["file"],
+                        frame["line"],
+                        frame["function"],
+                        frame["module"],
+                        frame["inlined"]};
       list_.push_back(frame);
       list_.back()["library"] = !is_user_frame(parts, settings_);
     }

@@ -32,7 +32,9 @@ STATIC = {"host-sync", "host-poll", "sync-copy", "pageable-copy", "device-alloc"
 # or CUDA accepted the allocation.
 MILDER = {"arena_regrowth", "cublas_handle_in_capture", "pinned_in_capture"}
 # Host memory in a node that is added by hand: only a run shows that the graph outlives it.
-ADDED_BY_HAND = {"built_from_heap", "request_table_update"}
+ADDED_BY_HAND = {
+    "builder_frees_scratch", "built_from_heap", "driver_graph_table_freed", "node_given_new_input", "request_table_update",
+}  # fmt: skip
 # What the sources show under another name than the run: a library's function, a refusal of its own rule.
 OTHERWISE_NAMED = ("cublas_handle_in_capture", "stream_callback")
 # A fault of a value or an object that a run does not see: the branch, the launch, the buffer behind the labelled call.

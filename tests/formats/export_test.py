@@ -211,7 +211,6 @@ class Export(unittest.TestCase):
         report["summary"]["by_rule"] = {"host-sync" + turns: 6}
         for violation in report["violations"]:
             violation["rule"] = "host-sync" + turns
-            violation["evidence"].append(turns)
             violation["location"]["file"] = f"a{turns}.cu"
             violation["location"]["function"] = violation["message"] = violation["hint"] = turns
             for stack in violation["stacks"]:

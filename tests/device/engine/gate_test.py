@@ -60,7 +60,7 @@ class Gate(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertRegex(done.stderr, rf"\Adsv4 generate: the gate is closed: .*{why}")
-        self.assertRegex(done.stderr, r"; run |, then; run |run capgate")
+        self.assertRegex(done.stderr, r"; run |; to do: |run capgate")
         eager = self.generate("--on-dirty", "eager", **how)
         self.assertRegex(eager.stderr, rf"the gate is closed: .*{why}.*\ndsv4 generate: decoding without graphs\n")
         if eager.returncode:  # no GPU to go on with

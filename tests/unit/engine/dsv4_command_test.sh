@@ -201,7 +201,7 @@ if "$dsv4" --help | grep -q "^  bench "; then
 fi
 
 # Text: a tokenizer whose tokens are the 256 bytes.
-refused "a/tokenizer.json: cannot be read; a prompt of text needs the model's tokenizer.json" \
+refused "a/tokenizer.json: cannot be read: No such file or directory; a prompt of text needs the model's tokenizer.json" \
   "$dsv4" generate --model "$dir/a" --prompt text --max-tokens 1
 expect 2 "$dsv4" generate --model "$dir/a" --prompt text --prompt-ids 1 --max-tokens 1
 python3 -B "$(dirname "$0")/tokenizer_json.py" >"$dir/a/tokenizer.json" || fail "no tokenizer.json"

@@ -92,7 +92,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(f"{overriders}, {explicit}", together[8])
         self.assertEqual(round(100 * (cxx - skipped) / cxx), 18)
 
-    @promise("docs/page.md", "It is about 90 KB plus the report.", "It allows 1 s of work for the first screen")
+    @promise("docs/page.md", "It is about 95 KB plus the report.", "It allows 1 s of work for the first screen")
     def test_of_the_page(self):
         size = (SOURCE / "reports/viewer/dist/page.html").stat().st_size
         self.assertAlmostEqual(size / 1024, 90, delta=10)

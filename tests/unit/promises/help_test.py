@@ -76,7 +76,7 @@ class Help(Promises):
         other = TRACE.with_name("masked_count.clean.cgtrace")
         self.assertRegex(
             self.run_capgate("analyze", TRACE, other).stderr,
-            "masked_count.clean.cgtrace is about build .*masked_count.faulty.cgtrace about",
+            r"masked_count\.\w+\.cgtrace is about build \w+, .*masked_count\.\w+\.cgtrace about",
         )
         self.assertEqual(list(self.here.iterdir()), [])
 

@@ -105,7 +105,7 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
   const auto shown = [](const char* rule, Severity severity, Phase phase,
                         std::map<std::string, std::string> details, bool captured) {
     Report report = clean_run();
-    Violation fault = violation(rule, "main.cu", 173, "run", "cudaFree", "runtime");
+    Violation fault = violation(rule, "main.cu", 173, "run", "cudaFree");
     fault.severity = severity;
     fault.phase = phase;
     fault.details = std::move(details);
@@ -118,7 +118,7 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
     EXPECT_NE(screen.find(part), std::string::npos) << screen;
   };
   expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}}, true),
-         "cost    no time: it is wrong in 1 of the 40 launches of the graph\n");
+         "cost    no time: it is wrong in 1 of the 80 launches of the graph\n");
   expect(shown("freed-memory", Severity::warning, Phase::replay, {}, true),
          "cost    none yet: the graph was not launched since\n");
   expect(shown("pageable-copy", Severity::warning, Phase::capture, {{"at each launch", "alive"}}, true),
