@@ -16,8 +16,8 @@ static cudaGraphExec_t make_step(int* x, int* scratch, cudaStream_t stream) {
   decide<<<1, 1, 0, stream>>>(handle);
   CU(cudaStreamEndCapture(stream, &graph));
   CU(cudaGraphGetNodes(graph, &decision, &one));
-  cudaGraphNodeParams params = {cudaGraphNodeTypeConditional};
-  params.conditional.handle = handle;
+  cudaGraphNodeParams params = {};
+  params.type = cudaGraphNodeTypeConditional, params.conditional.handle = handle;
   params.conditional.type = cudaGraphCondTypeIf;
   params.conditional.size = 1;
   CU(cudaGraphAddNode(&branch, graph, &decision, nullptr, 1, &params));

@@ -62,7 +62,7 @@ CASES = [
         remedy=r"cudaStreamEndCapture",
     ),
     Case(
-        "killed after a fault", ["killed-after-fault"], 1, "fail", reasons=[r"died of signal 9"], remedy=r"audit it again",
+        "killed after a fault", ["killed-after-fault"], 1, "fail", reasons=[r"died of signal 9"], remedy=r"repair the errors .*, then audit the program again",
         findings=["error host-sync wait_in_capture"],
     ),
     Case(
