@@ -31,12 +31,14 @@ def example(situation):
 
 def situation_section(situation):
     python = f" In Python: {situation['python_fix']}." if situation.get("python_fix") else ""
+    # One situation of many calls, each with its own replacement.
+    fix = "use what [the table of calls](calls.md) names in place of the call" if situation["fix"] == "{replacement}" else situation["fix"]
     return f"""
 ### {situation["id"]}: {situation["title"]}
 
 {situation["why"]}
 
-**{sentence(situation["fix"])}**{python}
+**{sentence(fix)}**{python}
 {example(situation)}"""
 
 

@@ -10,7 +10,7 @@
 namespace capgate::reports {
 namespace {
 
-constexpr std::array<std::string_view, 85> kNotUser{
+constexpr std::array<std::string_view, 96> kNotUser{
     // CUDA and its libraries, also those of the wheels
     "libcuda.so*", "libcudart*.so*", "libcublas*.so*", "libcudnn*.so*", "libcufft*.so*", "libcurand*.so*",
     "libcusolver*.so*", "libcusparse*.so*", "libnccl*.so*", "libnv*.so*", "libcupti*.so*", "libcapgate*.so*",
@@ -28,6 +28,10 @@ constexpr std::array<std::string_view, 85> kNotUser{
     "*/site-packages/functorch/*", "*/site-packages/cupy/*", "*/dist-packages/cupy/*", "cupy/*",
     "*/cupy/cupy/*", "*/site-packages/cupy_backends/*", "*/dist-packages/cupy_backends/*",
     "*/cupy/cupy_backends/*", "cupy_backends/*",
+    // JAX and XLA
+    "libjax*.so*", "xla_*.so*", "pjrt_*.so*", "*/site-packages/jax/*", "*/dist-packages/jax/*", "jax/*",
+    "*/site-packages/jaxlib/*", "*/dist-packages/jaxlib/*", "jaxlib/*", "*/site-packages/jax_plugins/*",
+    "*/dist-packages/jax_plugins/*",
     // Python itself
     "libpython*.so*", "libffi*.so*", "_ctypes.*.so*", "*/lib/python3*/*.py", "*/lib-dynload/*", "<frozen *",
     "_PyEval_*", "Py_BytesMain", "*/Python/*.c", "*/Objects/*.c",

@@ -70,6 +70,8 @@ std::string own_cost(const Report& report, const Violation& violation) {
   if (const std::string known = cost_without_time(violation); !known.empty()) return known;
   if (const Capture* capture = capture_of(report, violation)) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
+    if (violation.details.contains("exception"))
+      return "the whole step: the graph lacks what comes after the exception";
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
     if (capture->replays == 0) return "none yet: the graph was never launched";
     const std::string launches =

@@ -148,6 +148,8 @@ std::string consequence(const Report& report, const Violation& violation) {
       violation.capture ? number_in(violation, "times captured").value_or(violation.count) : violation.count;
   std::string times = count > 1 ? fmt::format("{} times ", grouped(count)) : "";
   if (violation.per_step) times = per_step(violation) + " ";
+  // Each further capture is one too many; nothing is wrong within it.
+  if (violation.rule == "recapture") return times + "between replays";
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
     const std::string label =
@@ -213,10 +215,13 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   out += printed.stacks.print(violation, options);
   if (violation.per_step && !is_first) out += labelled("cost", cost(report, causes, violation), options);
   if (const std::string text = seen_line(violation); !text.empty()) out += labelled("seen", text, options);
-  if (violation.suppressed)
-    out +=
-        labelled("allowed",
-                 sentence(violation.suppressed->reason + " (" + violation.suppressed->origin + ")"), options);
+  if (violation.suppressed) {
+    // The name of the call in the language of the program.
+    std::string origin = violation.suppressed->origin;
+    if (origin == "capgate_allow")
+      origin = report.environment.python ? "capgate_marks.allow" : "capgate_allow_begin";
+    out += labelled("allowed", sentence(violation.suppressed->reason + " (" + origin + ")"), options);
+  }
   if (!is_first) out += fix(violation, options);
   if (const auto& symptoms = causes.symptoms_of(violation); !symptoms.empty()) {
     out += "  " + counted(symptoms.size(), "symptom") + " of it:\n";

@@ -27,7 +27,11 @@ std::string render_situation(const Situation& situation, const TerminalOptions& 
   };
   std::string out = paint.bold(fmt::format("{}: {}", situation.id, situation.title)) + "\n";
   out += wrap(situation.why, 2, options.width);
-  out += "  fix: " + wrap(situation.fix, 7, options.width, true);
+  // One situation of many calls, each with its own replacement.
+  const std::string_view fix = situation.fix == "{replacement}"
+                                   ? "use what docs/rules/calls.md names in place of the call"
+                                   : situation.fix;
+  out += "  fix: " + wrap(std::string(fix), 7, options.width, true);
   if (!situation.python_fix.empty())
     out += "  fix in Python: " + wrap(situation.python_fix, 7, options.width, true);
   return out + example("C++", situation.cpp, situation.no_cpp) +

@@ -107,6 +107,8 @@ std::string failure_text(const Failure& failure, const std::string& place) {
   // The rule's own words are of work that ran on the wrong device.
   const std::string situation = failure.at ? failure.at->situation : "";
   if (situation == "wrong-device.event") lacks = "lacks an order: the event was of another device";
+  if (situation == "freed-memory.registration-ended")
+    lacks = "holds the address of host memory that is no longer registered";
   if (situation == "wrong-device.function") lacks = "lacks a kernel: its function was of another device";
   if (failure.observed && failure.at) {
     const auto& details = failure.at->details;

@@ -97,9 +97,12 @@ class Growth {
     for (size_t i = 1; i < executables.size(); ++i) {
       Finding finding;
       finding.rule = "recapture";
-      finding.severity = reports::Severity::warning;
       finding.phase = reports::Phase::step;
       finding.call = executables[i]->versions.front().call;
+      // A library that makes its graphs anew, as XLA does, is not the user's to change.
+      const Place& made = judge_.place(finding.call);
+      finding.severity =
+          made.known && !made.user_called ? reports::Severity::note : reports::Severity::warning;
       if (!executables[i]->versions.front().captures.empty())
         finding.more_stacks.emplace_back(
             reports::StackRole::captured,

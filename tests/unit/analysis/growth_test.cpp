@@ -14,7 +14,7 @@ constexpr uint64_t kAddress = 0x302000000;
 class Growth : public testing::Test {
  protected:
   // Captured, instantiated and launched once, as a request does that finds nothing in a cache.
-  void request(uint64_t number, uint32_t grid = 1) {
+  void request(uint64_t number, uint32_t grid = 1, const char* library = nullptr) {
     const uint64_t graph = 0x9000 + number * 16, exec = 0xa000 + number * 16;
     p.at("serve.cpp", 10, "serve");
     p.begin_capture();
@@ -23,7 +23,10 @@ class Growth : public testing::Test {
     auto node = ProcessBuilder::node_of(graph, 0x100 + number, kKernel);
     node.grid[0] = grid;
     p.graph_node(node);
-    p.at("serve.cpp", 20, "serve");
+    if (library)
+      p.in_library(library, "GraphInstantiate", "serve.cpp", 20, "serve");
+    else
+      p.at("serve.cpp", 20, "serve");
     p.instantiate(exec, graph);
     p.replay(exec);
   }
@@ -46,6 +49,12 @@ TEST_F(Growth, OneAndTheSameGraphForEachRequestIsAWarning) {
   EXPECT_EQ(found.details.at("executables"), "12");
   EXPECT_EQ(found.details.at("alive together"), "12");
   EXPECT_EQ(found.details.at("executables per launch"), "1.00");
+}
+
+// XLA's command buffers are made anew by XLA, whatever the program does.
+TEST_F(Growth, GraphsThatALibraryMakesAnewAreANote) {
+  for (uint64_t i = 0; i < 12; ++i) request(i, 1, "xla_cuda_plugin.so");
+  EXPECT_EQ(judged(), Faults{"note recapture serve.cpp:20 serve"});
 }
 
 TEST_F(Growth, AGraphForEachSizeIsSilent) {
