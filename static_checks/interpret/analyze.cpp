@@ -1,4 +1,4 @@
-// Roots, reach, latent findings, and the unit's result.
+// Roots, latent findings, and the unit's result.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -15,118 +15,9 @@ Interpreter::Interpreter(Program& program, Lowering& lowering, const Tables& tab
       options_(options),
       default_is_per_thread_(unit.per_thread_default_stream),
       root_(unit.root),
-      cells_(program),
-      cores_(1),
-      regions_(2) {
+      cells_(program) {
   for (const CaptureEdge& edge : options.edges) edges_[edge.usr] = &edge;
   cells_.kind_behind = [this](uint32_t field) { return kind_behind(field); };
-}
-
-// What a function and all that it calls does; each function's set of outer variables is what a caller's state
-// must lend it.
-void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
-  if (!seen.insert(&f).second) return;
-  if (const auto known = reaches_.find(&f);
-      known != reaches_.end() && known->second.ready && &known->second != &r) {
-    const Reach& k = known->second;
-    r.begins_region = r.begins_region || k.begins_region;
-    r.calls_api = r.calls_api || k.calls_api;
-    r.launches = r.launches || k.launches;
-    r.frees = r.frees || k.frees;
-    r.frees_async = r.frees_async || k.frees_async;
-    r.leaves_unit = r.leaves_unit || k.leaves_unit;
-    r.asks = r.asks || k.asks;
-    r.ends_region = r.ends_region || k.ends_region;
-    r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
-    return;
-  }
-  lowering_.lower(f);
-  if (f.region) r.begins_region = true;
-  for (const Variable* v : f.globals) {
-    r.visible.push_back(v->id);
-    if (const Node* table = table_of(*v))
-      for (Function* entry : functions_in(table)) scan(*entry, r, seen);
-  }
-  for (const Variable* v : f.captures) r.visible.push_back(v->id);
-  std::vector<const Node*> work{f.body};
-  for (const auto& [name, init] : f.member_inits) work.push_back(init);
-  while (!work.empty()) {
-    const Node* n = work.back();
-    work.pop_back();
-    if (!n) continue;
-    if (n->op == Op::launch) {
-      r.launches = true;
-      r.calls_api = true;
-    }
-    // A target that is known only at run time, or a header of another project.
-    if (n->op == Op::call && (!n->function || n->function->foreign || n->function->spelled == "operator()"))
-      r.asks = true;
-    for (const Node* kid : n->kids) work.push_back(kid);
-  }
-  for (Function* callee : f.callees) {
-    if (const Api* api = api_of(*callee)) {
-      switch (api->is) {
-        case Is::begin_capture:
-        case Is::begin_region:
-          r.begins_region = true;
-          break;
-        case Is::end_capture:
-        case Is::end_region:
-          r.ends_region = true;
-          break;
-        case Is::begin_range:
-          r.begins_region = r.begins_region || !options_.regions.empty();
-          break;
-        case Is::launch:
-        case Is::library_work:
-          r.launches = true;
-          break;
-        case Is::copy:
-        case Is::set:
-          r.launches = r.launches || api->async;
-          break;
-        case Is::release:
-          (api->async ? r.frees_async : r.frees) = true;
-          break;
-        default:
-          break;
-      }
-      if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
-          api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
-          (api->is != Is::allocate || api->memory != Memory::host_heap))
-        r.calls_api = true;
-      continue;
-    }
-    if (!callee->user) {
-      if (callee->name.starts_with("thrust::")) r.calls_api = true;
-      if (is_range(callee->record)) r.begins_region = r.begins_region || !options_.regions.empty();
-      if (Function* made = made_by(*callee)) scan(*made, r, seen);
-      continue;
-    }
-    for (Function* overrider : callee->overriders) scan(*overrider, r, seen);
-    if (callee->has_body) {
-      scan(*callee, r, seen);
-    } else {
-      r.leaves_unit = true;
-      const auto edge = edges_.find(callee->usr);
-      r.begins_region = r.begins_region || (edge != edges_.end() && edge->second->begins);
-      r.ends_region = r.ends_region || (edge != edges_.end() && edge->second->ends);
-    }
-  }
-}
-
-const Interpreter::Reach& Interpreter::reach(Function& f) {
-  Reach& r = reaches_[&f];
-  if (r.ready) return r;
-  std::unordered_set<Function*> seen;
-  Reach made;
-  scan(f, made, seen);
-  std::sort(made.visible.begin(), made.visible.end());
-  made.visible.erase(std::unique(made.visible.begin(), made.visible.end()), made.visible.end());
-  made.ready = true;
-  Reach& slot = reaches_[&f];
-  slot = std::move(made);
-  return slot;
 }
 
 Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vector<Ref>& refs) {
@@ -143,7 +34,7 @@ Interpreter::Exit Interpreter::run_root(Function& f, uint32_t region, std::vecto
   at.file = f.file;
   at.offset = f.offset;
   seed_tables(f);
-  root_counters_ = &counters_of(f);
+  root_now_ = &f;
   // What the caller would give: pointers and references to what nobody knows.
   const Value result = apply_unknown(f, &at);
   refs = std::move(frame.refs);
@@ -316,40 +207,9 @@ void Interpreter::look_at(Function& root, UnitResult& result) {
   }
 }
 
-UnitResult Interpreter::run() {
-  UnitResult result;
-  std::vector<Function*>& all = program_.user_functions;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Function* a, const Function* b) { return a->place < b->place; });
-  // However many were made of one template.
-  for (size_t i = 0; i < all.size(); ++i)
-    if (i == 0 || all[i]->place != all[i - 1]->place) ++result.functions_analysed;
-  std::unordered_set<const Function*> called;
-  for (Function* f : all) {
-    lowering_.lower(*f);
-    for (const Function* callee : f->callees)
-      if (callee != f) called.insert(callee);
-  }
-  const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
-  // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
-  // only from where the analysis does not get to) comes after, on its own.
-  for (Function* f : all)
-    if (wanted(f) && (!called.contains(f) || f->region)) look_at(*f, result);
-  for (Function* f : all)
-    if (wanted(f) && !interpreted_.contains(f)) look_at(*f, result);
-  // What only a template of a library calls is in no list of the unit's own functions. The list grows
-  // meanwhile.
-  for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
-    Function& f = program_.functions[i];
-    if (!f.user || !f.has_body || f.is_pattern || f.device_only || !f.lowered || interpreted_.contains(&f) ||
-        !wanted(&f))
-      continue;
-    look_at(f, result);
-  }
-  read_patterns(result);
-  if (!options_.dump_tree.empty()) result.trees = trees();
+// For the other units: what a region of theirs would find in each function here.
+void Interpreter::summarise(const std::vector<Function*>& all, UnitResult& result) {
   const bool explains = options_.explain.line != 0;
-  if (explains) result.explained = explained_functions();
   std::unordered_set<const Function*> overriders;
   for (const Function* base : program_.overridden)
     overriders.insert(base->overriders.begin(), base->overriders.end());
@@ -387,21 +247,11 @@ UnitResult Interpreter::run() {
       summary.calls.push_back({overrider->usr, overrider->name, overrider->place, {}});
     result.summary.functions.push_back(std::move(summary));
   }
-  result.summary.graph = call_graph();
-  result.summary.set = set_here();
-  for (const Function* f : all) result.summary.has_main = result.summary.has_main || f->name == "main";
-  report_left_open(result);
-  result.regions = own_regions(result);
-  // A function with parse trouble that nothing reaches is still worth naming.
-  std::unordered_set<std::string> named;
-  for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);
-  for (const Function* f : all)
-    if (!f->trouble.empty() && named.insert(f->usr + f->name).second)
-      result.not_analysed.push_back(
-          {f->name, f->usr, f->place,
-           "the parser found an error at line " + std::to_string(f->trouble_line) + ": " + f->trouble, "",
-           ""});
+}
 
+namespace {
+
+void keep_one_each(UnitResult& result) {
   // One finding a place: in a region beats outside, an error beats a note.
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) {
     if (a.place != b.place) return a.place < b.place;
@@ -434,6 +284,60 @@ UnitResult Interpreter::run() {
                                           return a.function == b.function && a.reason == b.reason;
                                         }),
                             result.not_analysed.end());
+}
+
+}  // namespace
+
+UnitResult Interpreter::run() {
+  UnitResult result;
+  std::vector<Function*>& all = program_.user_functions;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Function* a, const Function* b) { return a->place < b->place; });
+  // However many were made of one template.
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i == 0 || all[i]->place != all[i - 1]->place) ++result.functions_analysed;
+  std::unordered_set<const Function*> called;
+  for (Function* f : all) {
+    lowering_.lower(*f);
+    for (const Function* callee : f->callees)
+      if (callee != f) called.insert(callee);
+  }
+  const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
+  // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
+  // only from where the analysis does not get to) comes after, on its own.
+  for (Function* f : all)
+    if (wanted(f) && (!called.contains(f) || f->region)) look_at(*f, result);
+  for (Function* f : all)
+    if (wanted(f) && !interpreted_.contains(f)) look_at(*f, result);
+  // What only a template of a library calls is in no list of the unit's own functions. The list grows
+  // meanwhile.
+  for (size_t i = 0; i < program_.functions.size(); ++i) {  // NOLINT(modernize-loop-convert): as it grows
+    Function& f = program_.functions[i];
+    if (!f.user || !f.has_body || f.is_pattern || f.device_only || !f.lowered || interpreted_.contains(&f) ||
+        !wanted(&f))
+      continue;
+    look_at(f, result);
+  }
+  read_patterns(result);
+  if (!options_.dump_tree.empty()) result.trees = trees();
+  if (options_.explain.line != 0) result.explained = explained_functions();
+  summarise(all, result);
+  result.summary.graph = call_graph();
+  result.summary.set = set_here();
+  for (const Function* f : all) result.summary.has_main = result.summary.has_main || f->name == "main";
+  report_left_open(result);
+  result.regions = own_regions(result);
+  // A function with parse trouble that nothing reaches is still worth naming.
+  std::unordered_set<std::string> named;
+  for (const NotAnalysed& gap : result.not_analysed) named.insert(gap.usr + gap.function);
+  for (const Function* f : all)
+    if (!f->trouble.empty() && named.insert(f->usr + f->name).second)
+      result.not_analysed.push_back(
+          {f->name, f->usr, f->place,
+           "the parser found an error at line " + std::to_string(f->trouble_line) + ": " + f->trouble, "",
+           ""});
+
+  keep_one_each(result);
   return result;
 }
 

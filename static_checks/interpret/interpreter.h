@@ -6,9 +6,7 @@
 // with the summaries and get their region and call path where the summary is used.
 #pragma once
 
-#include <array>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +14,7 @@
 
 #include "static_checks/analysis.h"
 #include "static_checks/domain/store.h"
+#include "static_checks/interpret/kept.h"
 #include "static_checks/ir/text_of.h"
 #include "static_checks/lowering/lower.h"
 #include "static_checks/models/tables.h"
@@ -31,7 +30,7 @@ Tag opposite(Tag tag);  // of the negated value
 // Of an array, however many dimensions it has; else the type itself.
 const Type* element_type(const Type* type);
 
-class Interpreter {
+class Interpreter : Kept {
  public:
   Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
               const Unit& unit);
@@ -42,134 +41,11 @@ class Interpreter {
   static constexpr int kMaxDepth = 48;
   static constexpr uint64_t kMaxNodes = 40'000'000;  // nodes interpreted a unit
 
-  // The calls between the start of a region or of a root and a finding.
-  struct Chain {
-    const Node* call;
-    const Function* callee;
-    const Chain* next;  // towards the finding
-    int length;
-  };
-  // Something to report that a summary carries: a finding, a call that leaves the unit, or a gap.
-  struct Core {
-    enum class Kind : uint8_t { finding, call, gap, explanation } kind = Kind::finding;
-    Finding finding;
-    CallSite call;
-    NotAnalysed gap;
-    Explanation explanation;
-  };
-  struct Ref {
-    uint32_t core = 0;
-    uint32_t region = 0;
-    const Chain* chain = nullptr;
-    uint32_t tests = 0;  // of host values on the way, as in Flow
-    uint32_t given = 0;  // of a call that leaves the unit: its operands, index into given_
-  };
-  // A condition on host values that holds, or does not, where code runs.
-  struct Test {
-    const Node* condition = nullptr;
-    bool wanted = true;
-    HostTest told;
-  };
-  // A test on the way, and what decides it in terms of the inputs of the function at hand.
-  struct Behind {
-    uint32_t test = 0;
-    Counts decided = 0;
-    auto operator<=>(const Behind&) const = default;
-  };
-  // Of a variable, a member of a class or a function.
-  using Identity = std::pair<const void*, uint32_t>;
-  using Identities = std::set<Identity>;
-  struct Parameters {  // of a function, by number
-    uint64_t recursed = 0, tested = 0;
-  };
-  struct Summary {
-    uint32_t id = 0;
-    State exit;
-    bool ready = false;  // false while it is being made: recursion
-    bool ended = false;  // a region that it had begun, on some path
-    std::vector<Ref> refs;
-  };
-  struct Loop {
-    State* breaks;
-    State* continues;
-    size_t locals;
-    Flow base;  // before the loop
-  };
-  struct Local {
-    Variable* variable;
-    bool owns;  // has something to destroy
-  };
-  // What returns give, where it is known.
-  struct Returns {
-    bool truth = false, falsehood = false, unknown = false;
-    bool any() const { return truth || falsehood || unknown; }
-    bool only_true() const { return truth && !falsehood && !unknown; }
-    bool only_false() const { return falsehood && !truth && !unknown; }
-  };
-  struct ReadBack {
-    const Node* copy;
-    std::string stream;  // as the user wrote it
-  };
-  struct Temporary {
-    Record* record;
-    PathId object;
-    const Node* at;
-  };
-  struct Frame {
-    Function* function = nullptr;
-    Frame* up = nullptr;
-    State out;  // what the returns give
-    std::vector<Ref> refs;
-    std::map<std::array<uint32_t, 3>, std::vector<uint32_t>>
-        seen;                                                   // core, region, operands: behind which tests
-    std::unordered_map<const Variable*, const Node*> initials;  // of locals, as they were declared
-    std::vector<Local> locals;
-    std::vector<Temporary> temporaries;
-    std::vector<Loop> loops;
-    std::vector<State*> handlers;  // of the enclosing try blocks: what may hold when they are entered
-    std::unordered_map<uint32_t, State> labels;
-    std::vector<const Variable*> counters;            // of the enclosing for loops
-    std::vector<const Variable*> elements;            // of the enclosing loops over ranges
-    int rounds = 0;                                   // enclosing loops
-    std::unordered_map<const Node*, Counts> answers;  // what decided a condition when it was last asked
-    std::vector<PathId> swept;                        // arrays that the current loop's counter runs over
-    Flow entered;                                     // with
-    Returns with_region, without_region;              // that it began and left open
-    bool ended = false;                               // a region that it had begun, on some path
-    uint32_t last_return = 0;                         // where the last one stands in the source
-    bool last_is_open = false;                        // with a region that it began, every time it got there
-    int depth = 0;
-    uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
-    std::vector<ReadBack> read_backs;  // copies to the host that nothing was queued behind yet
-  };
-  struct Argument {
-    const Node* node = nullptr;
-    Value value;
-    std::vector<PathId> places;  // where it lies, when it has a place
-  };
-  struct Canon {
-    std::vector<PathId> roots;
-    std::unordered_map<PathId, PathId> symbols;
-    std::unordered_map<PathId, PathId> made;  // heap objects of the callee, by what they are for this call
-    const std::vector<uint32_t>* visible = nullptr;
-    std::vector<uint32_t> more_visible;
-  };
-  struct Reach {  // what a function does directly or through calls
-    bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
-         leaves_unit = false, asks = false, ends_region = false, ready = false;
-    std::vector<uint32_t> visible;  // ids of outer variables, ascending
-  };
-
   // analyze.cpp: roots, latent findings, the result
-  struct Exit {
-    Flow flow;
-    Tag tag = Tag::none;
-    bool dead = false;
-    bool ended = false;  // a region that it had begun, on some path
-  };
   Exit run_root(Function& function, uint32_t region, std::vector<Ref>& refs);
   void report(const std::vector<Ref>& refs, const Function& root, UnitResult& result);
   void look_at(Function& root, UnitResult& result);
+  void summarise(const std::vector<Function*>& all, UnitResult& result);
   void read_patterns(UnitResult& result);
   FunctionSummary latent(Function& function, CaptureEdge& edge);
   CallGraph call_graph();  // call_graph.cpp
@@ -304,6 +180,25 @@ class Interpreter {
   static std::vector<Function*> functions_in(const Node* n);
   void seed_table(const Variable& v, const Node* initial);
   void seed_tables(Function& root);
+  // apply.cpp, enter_call.cpp, run_body.cpp
+  void see_callables(Entering& e, const std::vector<Argument>& arguments);
+  void set_entry_flow(Entering& e);
+  void bring(Entering& e, PathId to, Cell cell);
+  void bring_tree(Entering& e, PathId from, PathId to);
+  void bind_arguments(Entering& e, const std::vector<Argument>& arguments);
+  void lend(Entering& e);
+  static std::string key_of(const Entering& e);
+  Summary* summary_of(const Entering& e);
+  void restart_traces(Entering& e, const Summary& summary);
+  void construct_members(Function& f, const Node* at);
+  void run_body(const Entering& e, Summary& summary);
+  void close(const Entering& e, Frame& frame, Summary& summary);
+  void pass_on_findings(const Entering& e, const Summary& summary);
+  void give_back_places(Entering& e, const Summary& summary, bool first_time);
+  void give_back_flow(const Entering& e, const Summary& summary);
+  Value result_of(const Entering& e);
+
+  // canonical.cpp
   PathId canonical(Canon& canon, PathId path);
   TargetsId canonical_set(Canon& canon, TargetsId set);
   PathId original(const Canon& canon, PathId path, const Node* at);
@@ -346,6 +241,8 @@ class Interpreter {
   Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
                const std::vector<PathId>& object, const Node* object_node);
   std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
+  bool pointer_method(const Node* n, Function& function, std::vector<Argument>& arguments,
+                      const std::vector<PathId>& object, const Node* object_node, Value& result);
   static bool makes_tensors(const Function& function);
   bool is_mask(const std::vector<PathId>& tensors);
   bool selects(const Node* index);
@@ -413,45 +310,6 @@ class Interpreter {
   TargetSets& target_sets_ = cells_.target_sets;
   Traces& traces_ = cells_.traces;
   CellsByRoot by_root_;  // of the state that a call is made in
-  std::deque<Chain> chains_;
-  std::vector<Core> cores_;
-  std::unordered_map<std::string, uint32_t> core_ids_;
-  std::vector<Region> regions_;                        // 0: none, 1: the caller's
-  std::unordered_set<std::string> begun_for_objects_;  // functions of guards: where they begin is no region
-  std::unordered_map<std::string, uint32_t> region_ids_;
-  std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
-  std::vector<Test> tests_;
-  std::vector<std::vector<Behind>> test_lists_{{}};  // from the outside in
-  std::map<std::vector<Behind>, uint32_t> test_list_ids_;
-  std::vector<std::vector<Counts>> given_{{}};  // operands of calls
-  std::map<std::vector<Counts>, uint32_t> given_ids_;
-  Identities bounds_;    // how far loops run
-  Counts compared_ = 0;  // what decides the last comparison
-  std::unordered_map<const Function*, Identities> counters_, steps_;
-  std::unordered_map<const Function*, Parameters> parameters_;
-  const Identities* root_counters_ = nullptr;  // of the root that is looked at
-  std::map<std::pair<const Node*, bool>, uint32_t> test_ids_;
-  std::unordered_map<uint32_t, std::pair<std::string, bool>> begun_if_;  // by region
-  std::unordered_map<const Node*, const Node*> choices_;                 // what a switch asks, by its labels
-  std::unordered_map<std::string, std::unique_ptr<Summary>> summaries_;
-  std::unordered_map<std::string, const CaptureEdge*> edges_;
-  std::unordered_map<Function*, Reach> reaches_;
-  std::map<std::pair<uint32_t, uint32_t>, bool> writes_;     // function and parameter
-  std::map<std::pair<uint32_t, PathId>, PathId> made_here_;  // by call and inner object
-  std::unordered_map<PathId, int> wrappers_;                 // calls around an object's allocation
-  std::unordered_map<const Function*, Function*> made_by_;
-  std::unordered_map<const Function*, std::vector<Function*>> callbacks_;
-  std::unordered_map<uint32_t, Memory> kinds_behind_;  // by member; filled when first asked
-  bool knows_kinds_ = false;
-  std::unordered_map<const Function*, int> active_;
-  std::unordered_set<const Function*> interpreted_;
-  // Who called whom, implicit calls such as those of destructors included.
-  std::unordered_map<const Function*, std::unordered_set<Function*>> called_;
-  std::unordered_set<Function*> in_region_;  // code of them, or a call to them, is in a region of this unit
-  std::vector<std::pair<const Function*, uint32_t>> left_open_;  // functions that nobody called, and regions
-  std::unordered_set<const Function*> continued_;  // callers go on with the region that it begins
-  std::unordered_set<uint32_t> partly_ended_;      // regions: by what begins them, on some path
-  bool ended_ = false;                             // Summary::ended of the function that was applied last
   Frame* frame_ = nullptr;
   uint32_t summary_count_ = 0;
   uint64_t bodies_ = 0, nodes_ = 0;

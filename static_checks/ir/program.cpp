@@ -27,6 +27,21 @@ bool names_a_function(const Node* n) {
          std::any_of(n->kids.begin(), n->kids.end(), names_a_function);
 }
 
+bool is_relation(const Node* n) {
+  return n->op == Op::binary && n->binary() >= BinaryOp::lt && n->binary() <= BinaryOp::ne;
+}
+
+bool mentions(const Node* n, const Variable* v) {
+  if (!n) return false;
+  if (n->op == Op::variable && n->variable == v) return true;
+  return std::any_of(n->kids.begin(), n->kids.end(), [&](const Node* kid) { return mentions(kid, v); });
+}
+
+bool is_number(const Type* type) {
+  return type &&
+         (type->shape == Shape::scalar || type->shape == Shape::boolean || type->shape == Shape::enumeration);
+}
+
 Position Program::position(const Node* n) const {
   std::vector<uint32_t>& starts = line_starts_[n->file];
   if (starts.empty()) {

@@ -198,6 +198,12 @@ bool points_to_function(const Type* type);
 // A function or a lambda stands in the expression.
 bool names_a_function(const Node* n);
 
+// `<`, `==` and the like.
+bool is_relation(const Node* n);
+bool mentions(const Node* n, const Variable* v);
+// A number, a flag or an enumerator.
+bool is_number(const Type* type);
+
 struct Position {
   int line = 0, column = 0;  // from 1 on
 };

@@ -81,4 +81,21 @@ std::string condition_text(const Program& program, const Node* n) {
   }
 }
 
+std::pair<std::string, bool> without_negation(const Program& program, const Node* condition) {
+  bool wanted = true;
+  const Node* n = bare(condition);
+  for (;;) {
+    if (n->op == Op::unary && n->unary() == UnaryOp::logical_not) {
+      wanted = !wanted;
+      n = bare(n->kids[0]);
+    } else if (n->op == Op::binary && (n->binary() == BinaryOp::eq || n->binary() == BinaryOp::ne) &&
+               bare(n->kids[1])->has_value && bare(n->kids[1])->value == 0) {
+      if (n->binary() == BinaryOp::eq) wanted = !wanted;
+      n = bare(n->kids[0]);
+    } else {
+      return {condition_text(program, n), wanted};
+    }
+  }
+}
+
 }  // namespace capgate::lint

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "static_checks/ir/program.h"
 
@@ -12,5 +13,8 @@ std::string text_of(const Program& program, const Node* n);
 
 // A condition in full: "level > 2 && !ready"; what has no short name is "…".
 std::string condition_text(const Program& program, const Node* n);
+
+// The same of what is compared, "ready" of `!ready`; false: it is negated.
+std::pair<std::string, bool> without_negation(const Program& program, const Node* condition);
 
 }  // namespace capgate::lint

@@ -1,0 +1,115 @@
+// What functions do, directly or through calls, without running them.
+#include <algorithm>
+
+#include "static_checks/interpret/interpreter.h"
+
+namespace capgate::lint {
+
+// What a function and all that it calls does; each function's set of outer variables is what a caller's state
+// must lend it.
+void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
+  if (!seen.insert(&f).second) return;
+  if (const auto known = reaches_.find(&f);
+      known != reaches_.end() && known->second.ready && &known->second != &r) {
+    const Reach& k = known->second;
+    r.begins_region = r.begins_region || k.begins_region;
+    r.calls_api = r.calls_api || k.calls_api;
+    r.launches = r.launches || k.launches;
+    r.frees = r.frees || k.frees;
+    r.frees_async = r.frees_async || k.frees_async;
+    r.leaves_unit = r.leaves_unit || k.leaves_unit;
+    r.asks = r.asks || k.asks;
+    r.ends_region = r.ends_region || k.ends_region;
+    r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
+    return;
+  }
+  lowering_.lower(f);
+  if (f.region) r.begins_region = true;
+  for (const Variable* v : f.globals) {
+    r.visible.push_back(v->id);
+    if (const Node* table = table_of(*v))
+      for (Function* entry : functions_in(table)) scan(*entry, r, seen);
+  }
+  for (const Variable* v : f.captures) r.visible.push_back(v->id);
+  std::vector<const Node*> work{f.body};
+  for (const auto& [name, init] : f.member_inits) work.push_back(init);
+  while (!work.empty()) {
+    const Node* n = work.back();
+    work.pop_back();
+    if (!n) continue;
+    if (n->op == Op::launch) {
+      r.launches = true;
+      r.calls_api = true;
+    }
+    // A target that is known only at run time, or a header of another project.
+    if (n->op == Op::call && (!n->function || n->function->foreign || n->function->spelled == "operator()"))
+      r.asks = true;
+    for (const Node* kid : n->kids) work.push_back(kid);
+  }
+  for (Function* callee : f.callees) {
+    if (const Api* api = api_of(*callee)) {
+      switch (api->is) {
+        case Is::begin_capture:
+        case Is::begin_region:
+          r.begins_region = true;
+          break;
+        case Is::end_capture:
+        case Is::end_region:
+          r.ends_region = true;
+          break;
+        case Is::begin_range:
+          r.begins_region = r.begins_region || !options_.regions.empty();
+          break;
+        case Is::launch:
+        case Is::library_work:
+          r.launches = true;
+          break;
+        case Is::copy:
+        case Is::set:
+          r.launches = r.launches || api->async;
+          break;
+        case Is::release:
+          (api->async ? r.frees_async : r.frees) = true;
+          break;
+        default:
+          break;
+      }
+      if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
+          api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
+          (api->is != Is::allocate || api->memory != Memory::host_heap))
+        r.calls_api = true;
+      continue;
+    }
+    if (!callee->user) {
+      if (callee->name.starts_with("thrust::")) r.calls_api = true;
+      if (is_range(callee->record)) r.begins_region = r.begins_region || !options_.regions.empty();
+      if (Function* made = made_by(*callee)) scan(*made, r, seen);
+      continue;
+    }
+    for (Function* overrider : callee->overriders) scan(*overrider, r, seen);
+    if (callee->has_body) {
+      scan(*callee, r, seen);
+    } else {
+      r.leaves_unit = true;
+      const auto edge = edges_.find(callee->usr);
+      r.begins_region = r.begins_region || (edge != edges_.end() && edge->second->begins);
+      r.ends_region = r.ends_region || (edge != edges_.end() && edge->second->ends);
+    }
+  }
+}
+
+const Interpreter::Reach& Interpreter::reach(Function& f) {
+  Reach& r = reaches_[&f];
+  if (r.ready) return r;
+  std::unordered_set<Function*> seen;
+  Reach made;
+  scan(f, made, seen);
+  std::sort(made.visible.begin(), made.visible.end());
+  made.visible.erase(std::unique(made.visible.begin(), made.visible.end()), made.visible.end());
+  made.ready = true;
+  Reach& slot = reaches_[&f];
+  slot = std::move(made);
+  return slot;
+}
+
+}  // namespace capgate::lint
