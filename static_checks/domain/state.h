@@ -110,10 +110,10 @@ struct Flow {
   uint8_t not_capturing = 0;   // behind a test that says so
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
   uint8_t marked = 0;          // the region is a marked step, no capture; kByRange: an NVTX range
-  uint8_t undecided = 0;       // in one arm of a test that is neither known nor a count
   uint8_t ranges = 0;          // NVTX ranges that were opened in a region that is one, and are open
   FirstUse first_use = FirstUse::none;
   uint32_t allowed = 0;  // index into the analysis' allow scopes
+  Counts chosen_by = 0;  // what decided the tests that are neither known nor counts: inputs, or kChosen
   uint32_t tests = 0;    // of host values on the way here: index into the analysis' lists of them
   bool operator==(const Flow&) const = default;
 };

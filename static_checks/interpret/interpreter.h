@@ -251,6 +251,9 @@ class Interpreter : Kept {
   void call_callables(const Node* n, std::vector<Argument>& arguments);
   void start_thread(const Node* n, std::vector<Argument>& arguments);
   Function* made_by(Function& function);
+  const std::vector<Function*>& constructors_of(const Record& record);
+  std::vector<Record*> held_in(Record& holder);
+  Function* constructor_for(Record& holder, const std::vector<Argument>& arguments);
   static std::vector<Argument> given_to(const Function& constructor, const std::vector<Argument>& arguments);
   bool make_inside(const Node* n, const std::vector<Argument>& arguments, PathId destination);
 

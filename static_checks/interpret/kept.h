@@ -43,6 +43,7 @@ struct Kept : Parts {
   std::map<std::pair<uint32_t, PathId>, PathId> made_here_;  // by call and inner object
   std::unordered_map<PathId, int> wrappers_;                 // calls around an object's allocation
   std::unordered_map<const Function*, Function*> made_by_;
+  std::unordered_map<const Record*, std::vector<Function*>> constructors_;  // the user's
   std::unordered_map<const Function*, std::vector<Function*>> callbacks_;
   std::unordered_map<uint32_t, Memory> kinds_behind_;  // by member; filled when first asked
   bool knows_kinds_ = false;

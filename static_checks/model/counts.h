@@ -20,7 +20,7 @@ inline constexpr uint32_t kInputs = 24;
 inline constexpr Counts kInputBits = (1U << kInputs) - 1;
 inline constexpr Counts kCounted = 1U << 31;
 inline constexpr Counts kSetHere = 1U << 30;   // a constant that a loop or the region put there, in every run
-inline constexpr Counts kChosen = 1U << 29;    // a constant that was put there behind a test, which decides
+inline constexpr Counts kChosen = 1U << 29;    // put there behind a test of something else, which decides
 inline constexpr Counts kBound = 1U << 28;     // how far a loop runs
 inline constexpr Counts kConstant = 1U << 27;  // of operands only
 
@@ -42,8 +42,8 @@ inline Counts operand(Counts value, bool is_constant) {
   if (is_constant) return kConstant;
   if (value & kCounted) return kCounted;
   if (value & kChosen) return 0;
-  if (value & kSetHere) return kCounted;
-  return value & kInputBits ? value & kInputBits : value & kBound;
+  if (value & kInputBits) return value & kInputBits;
+  return value & kSetHere ? kCounted : value & kBound;
 }
 
 // Of two operands, as a value: `first_layer + i` is a count.
@@ -80,12 +80,23 @@ inline Counts resolved(Counts decided, const std::vector<Counts>& given) {
   return known;
 }
 
-// What a function leaves in a place, as its caller has it.
+// What a function leaves in a place, as its caller has it. What follows from something else than a count was
+// chosen by it.
 inline Counts given_back(Counts value, const std::vector<Counts>& given) {
   Counts known = value & ~kInputBits;
-  for (uint32_t i = 0; i < kInputs; ++i)
-    if ((value & input(i)) && i < given.size()) known |= given[i] & ~kConstant;
+  for (uint32_t i = 0; i < kInputs; ++i) {
+    if (!(value & input(i))) continue;
+    const Counts one = i < given.size() ? given[i] & ~kConstant : 0;
+    known |= one ? one : kChosen;
+  }
   return known;
+}
+
+// By what the code in one arm of a test was chosen: nothing, inputs, or kChosen.
+inline Counts chosen_by(Counts decided, Counts outer) {
+  if (is_count(decided)) return outer;
+  if (!(decided & kInputBits) || outer == kChosen) return kChosen;
+  return (decided & kInputBits) | outer;
 }
 
 // An operand of a call that a function makes, in terms of that function's caller.

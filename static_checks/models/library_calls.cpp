@@ -32,6 +32,8 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
     for (const Argument& one : a) {
       if (!v.taint) v.taint = cells_.taint_of(one.value);
       if (!v.taint) v.taint = cells_.content_of(one.value);
+      const Counts operand = operand_of(one.node, one.value);
+      v.count = &one == a.data() ? operand & ~counts::kConstant : counts::calculated(v.count, operand);
     }
     if (f.result && f.result->shape == Shape::reference) {
       const std::vector<PathId> at = cells_.place_or_temporary(n, v);
@@ -125,6 +127,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   }
   if (name == "std::make_optional" && f.result && f.result->record && f.result->record->held) {
     Function* constructor = made_by(f);
+    if (!constructor) constructor = constructor_for(*f.result->record, a);
     if (constructor) lowering_.lower(*constructor);
     if (constructor && constructor->body) {
       v.aggregate = temporary(n);

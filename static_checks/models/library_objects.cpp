@@ -55,13 +55,18 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
         }
         given.push_back(std::move(parameter));
       }
-      const State before = s();
-      invoke(one, n, given);
-      // An algorithm may call it never.
-      if (s().dead)
-        s() = before;
-      else
-        join(s(), before, paths_, target_sets_, before.flow);
+      // An algorithm may call it never, or again with what it has left.
+      constexpr int kMaxRounds = 3;
+      for (int round = 0; round < kMaxRounds; ++round) {
+        const State before = s();
+        std::vector<Argument> again = given;
+        invoke(one, n, again);
+        if (s().dead)
+          s() = before;
+        else
+          join(s(), before, paths_, target_sets_, before.flow);
+        if (s().same(before)) break;
+      }
     }
   }
 }

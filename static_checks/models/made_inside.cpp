@@ -1,7 +1,7 @@
 // Objects of the user's that a library makes out of what it is given: std::make_unique, std::optional,
 // std::tuple, a container's emplace().
-#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "static_checks/interpret/interpreter.h"
 #include "static_checks/models/library_names.h"
@@ -40,24 +40,62 @@ Function* Interpreter::made_by(Function& f) {
   return made_by_[&f] = found;
 }
 
+namespace {
+
+// The first of the arguments that together are what `constructor` takes; none: they are not.
+std::optional<size_t> first_taken(const Function& constructor, const std::vector<const Node*>& arguments) {
+  const size_t count = constructor.params.size();
+  for (size_t first = 0; first + count <= arguments.size(); ++first) {
+    bool fits = true;
+    for (size_t i = 0; i < count && fits; ++i) {
+      const Type* wanted = constructor.params[i]->type;
+      if (wanted && wanted->shape == Shape::reference) wanted = wanted->inner;
+      const Type* given = value_type(arguments[first + i]);
+      fits = !wanted || !given || (wanted->shape == given->shape && wanted->record == given->record);
+    }
+    if (fits) return first;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 // Of the arguments of a library's function, those that go to `constructor`: without the key of a map's entry,
 // std::in_place, or the other parts of a tuple.
 std::vector<Interpreter::Argument> Interpreter::given_to(const Function& constructor,
                                                          const std::vector<Argument>& arguments) {
   const size_t count = constructor.params.size();
   if (arguments.size() <= count) return arguments;
-  const auto goes = [&](size_t first) {
-    for (size_t i = 0; i < count; ++i) {
-      const Type* wanted = constructor.params[i]->type;
-      if (wanted && wanted->shape == Shape::reference) wanted = wanted->inner;
-      const Type* given = value_type(arguments[first + i].node);
-      if (wanted && given && (wanted->shape != given->shape || wanted->record != given->record)) return false;
-    }
-    return true;
-  };
-  size_t first = 0;
-  while (first + count < arguments.size() && !goes(first)) ++first;
+  std::vector<const Node*> nodes;
+  for (const Argument& a : arguments) nodes.push_back(a.node);
+  const size_t first = first_taken(constructor, nodes).value_or(arguments.size() - count);
   return {arguments.begin() + static_cast<long>(first), arguments.begin() + static_cast<long>(first + count)};
+}
+
+const std::vector<Function*>& Interpreter::constructors_of(const Record& record) {
+  const auto [it, fresh] = constructors_.try_emplace(&record);
+  if (fresh)
+    for (Function* f : program_.user_functions)
+      if (f->is_constructor && f->record == &record) it->second.push_back(f);
+  return it->second;
+}
+
+// The classes of the user's whose objects lie in a holder like std::optional.
+std::vector<Record*> Interpreter::held_in(Record& holder) {
+  lowering_.complete(holder);
+  std::vector<Record*> held = holder.contents;
+  if (holder.held && holder.held->user) held.push_back(holder.held);
+  return held;
+}
+
+// Where the library's own way to it is not followed, by what it takes.
+Function* Interpreter::constructor_for(Record& holder, const std::vector<Argument>& arguments) {
+  std::vector<const Node*> nodes;
+  for (const Argument& a : arguments) nodes.push_back(a.node);
+  for (const Record* record : held_in(holder))
+    for (Function* constructor : constructors_of(*record))
+      if (!constructor->params.empty() && first_taken(*constructor, nodes)) return constructor;
+  return nullptr;
 }
 
 // True where nothing is left to say of the object that is made.
@@ -78,8 +116,9 @@ bool Interpreter::make_inside(const Node* n, const std::vector<Argument>& argume
         join(s(), before, paths_, target_sets_, before.flow);
     }
   if (s().dead || !is_one_of(holder.name, kExact)) return false;
-  if (holder.contents.empty() && !(holder.held && holder.held->user)) return false;
+  if (held_in(holder).empty()) return false;
   Function* constructor = made_by(*n->function);
+  if (!constructor) constructor = constructor_for(holder, arguments);
   if (!constructor) return false;
   lowering_.lower(*constructor);
   std::vector<Argument> given = given_to(*constructor, arguments);

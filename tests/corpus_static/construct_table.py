@@ -390,6 +390,8 @@ HELD = {
     "held_and_swapped": "  auto p = std::make_unique<Capture>(s);\n  std::unique_ptr<Capture> c;\n  c.swap(p);\n  p.reset();\n  wait(s);",
     "held_and_exchanged": "  auto p = std::make_unique<Capture>(s);\n  auto c = std::exchange(p, nullptr);\n  wait(s);",
     "held_in_an_optional": "  std::optional<Capture> c;\n  c.emplace(s);\n  wait(s);",
+    "held_in_place": "  std::optional<Capture> c(std::in_place, s);\n  wait(s);",
+    "held_by_make_optional": "  auto c = std::make_optional<Capture>(s);\n  wait(s);",
     "held_in_a_variant": "  std::variant<std::monostate, Capture> c;\n  c.emplace<Capture>(s);\n  wait(s);",
     "held_in_an_array": "  Capture c[1] = {Capture(s)};\n  wait(s);",
     "held_in_a_std_array": "  std::array<Capture, 1> c{Capture(s)};\n  wait(s);",

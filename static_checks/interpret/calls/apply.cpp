@@ -72,10 +72,10 @@ void Interpreter::give_back_places(Entering& e, const Summary& summary, bool fir
     Cell moved = cell;
     moved.count = counts::given_back(moved.count, e.inputs);
     // A constant that is put there behind a test of this call's.
-    if (moved.has_constant && s().flow.undecided && (moved.count & counts::kSetHere))
+    if (moved.has_constant && s().flow.chosen_by && (moved.count & counts::kSetHere))
       if (const Cell* before = e.entry.find(path);
           !before || !before->has_constant || before->constant != moved.constant)
-        moved.count = counts::kChosen;
+        moved.count = s().flow.chosen_by;
     if (moved.targets) {
       std::vector<PathId> back;
       for (const PathId p : target_sets_[moved.targets]) back.push_back(original(e.canon, p, e.at));
@@ -93,7 +93,7 @@ void Interpreter::give_back_flow(const Entering& e, const Summary& summary) {
   if (flow.region == kCallers || e.annotated) flow.region = s().flow.region;
   if (e.annotated) flow.marked = s().flow.marked;
   flow.tests = s().flow.tests;
-  flow.undecided = s().flow.undecided;
+  flow.chosen_by = s().flow.chosen_by;
   if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
   s().flow = flow;
 }

@@ -44,7 +44,7 @@ void Interpreter::set_entry_flow(Entering& e) {
   Flow& flow = e.entry.flow;
   flow = s().flow;
   e.annotated = e.f.region && !flow.region;
-  flow.undecided = 0;
+  flow.chosen_by = 0;
   flow.tests = 0;  // what leads here is put in front of what is found here
   if (flow.region) flow.region = kCallers;
   if (!e.annotated) return;

@@ -84,6 +84,12 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
       if (callee->name.starts_with("thrust::")) r.calls_api = true;
       if (is_range(callee->record)) r.begins_region = r.begins_region || !options_.regions.empty();
       if (Function* made = made_by(*callee)) scan(*made, r, seen);
+      Record* const holder = callee->is_constructor                                   ? callee->record
+                             : callee->name == "std::make_optional" && callee->result ? callee->result->record
+                                                                                      : nullptr;
+      if (holder && holder->name.starts_with("std::"))
+        for (const Record* record : held_in(*holder))
+          for (Function* constructor : constructors_of(*record)) scan(*constructor, r, seen);
       continue;
     }
     for (Function* overrider : callee->overriders) scan(*overrider, r, seen);

@@ -102,7 +102,7 @@ Counts Interpreter::operand_of(const Node* n, const Value& value) {
 // Of what is stored: a constant counts where every run stores it.
 Counts Interpreter::stored_count(const Node* n, const Value& value) {
   if (!value.has_constant) return value.count ? value.count : is_bound(n) ? counts::kBound : 0;
-  if (s().flow.undecided) return counts::kChosen;
+  if (s().flow.chosen_by) return s().flow.chosen_by;
   return s().flow.region || frame_->rounds ? counts::kSetHere : 0;
 }
 

@@ -31,8 +31,10 @@ void Interpreter::exec_when(const Node* n) {
   const uint32_t yes_region = yes.flow.region, no_region = no.flow.region;
   leave_where_not_begun(condition, yes, no);
   const bool left_yes = yes.flow.region != yes_region, left_no = no.flow.region != no_region;
-  if (!yes.dead && !no.dead && !counts::is_count(decides(condition, true)))
-    yes.flow.undecided = no.flow.undecided = 1;
+  if (!yes.dead && !no.dead) {
+    yes.flow.chosen_by = counts::chosen_by(decides(condition, true), base.chosen_by);
+    no.flow.chosen_by = counts::chosen_by(decides(condition, false), base.chosen_by);
+  }
   if (!n->sub && !left_yes && !left_no && !yes.dead && !no.dead && is_host_test(condition, v)) {
     yes.flow.tests = with_test(yes.flow.tests, condition, true);
     no.flow.tests = with_test(no.flow.tests, condition, false);
@@ -66,7 +68,7 @@ void Interpreter::exec_when(const Node* n) {
   }
   s().flow.first_use = base.first_use;
   s().flow.tests = base.tests;
-  s().flow.undecided = base.undecided;
+  s().flow.chosen_by = base.chosen_by;
   if (open_choice && s().flow.region == base.region) s().flow.not_capturing = base.not_capturing;
   leave_locals(keep, n, true);
 }
@@ -103,7 +105,9 @@ void Interpreter::exec_choose(const Node* n) {
       taken = taken || matches;
       if (!excluded && !(is_default && taken)) {
         State begins = entry;
-        if (!v.has_constant && !counts::is_count(chosen_by)) begins.flow.undecided = 1;
+        if (!v.has_constant)
+          begins.flow.chosen_by =
+              counts::chosen_by(counts::decided_by(chosen_by, counts::kConstant), base.chosen_by);
         if (!is_default && is_host_test(condition, v)) {
           choices_[kid] = condition;
           frame_->answers[kid] = counts::decided_by(chosen_by, counts::kConstant);
@@ -120,7 +124,7 @@ void Interpreter::exec_choose(const Node* n) {
   join(s(), breaks, paths_, target_sets_, base);
   if (!has_default && !taken) join(s(), entry, paths_, target_sets_, base);
   s().flow.tests = base.tests;
-  s().flow.undecided = base.undecided;
+  s().flow.chosen_by = base.chosen_by;
 }
 
 }  // namespace capgate::lint

@@ -57,7 +57,7 @@ void Interpreter::exec_return(const Node* n) {
       Value v = eval(kid);
       v.taint = cells_.taint_of(v);
       v.aggregate = 0;
-      if (!v.count && is_bound(kid)) v.count = counts::kBound;
+      v.count = stored_count(kid, v);
       if (v.taint && kid->op != Op::constant)
         v.taint = traces_.step(v.taint, n, "returned by " + frame_->function->spelled + "()");
       s().erase_below(paths_, out, true);

@@ -97,7 +97,7 @@ void Interpreter::exec_loop(const Node* n) {
   frame_->swept = swept_outside;
   s() = std::move(exits);
   s().flow.tests = base.tests;
-  s().flow.undecided = base.undecided;
+  s().flow.chosen_by = base.chosen_by;
   // A loop that fills an array is taken to run over all of it: where it runs not at all, there is nothing.
   if (!s().dead)
     for (const auto& [path, cell] : swept)
@@ -145,7 +145,7 @@ void Interpreter::exec_range(const Node* n) {
   --frame_->rounds;
   s() = std::move(exits);
   s().flow.tests = base.tests;
-  s().flow.undecided = base.undecided;
+  s().flow.chosen_by = base.chosen_by;
   leave_locals(keep, n, true);
 }
 

@@ -2,6 +2,7 @@
 // comes from outside is a setting.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <list>
 #include <thread>
 #include <vector>
@@ -66,6 +67,23 @@ static void over_objects(std::vector<int>& layers, std::list<int>& list, cudaStr
     if (&layer == &layers.back()) cudaStreamSynchronize(s);  // EXPECT: host-sync
   for (int flag : list)
     if (flag == 7) cudaStreamSynchronize(s);  // EXPECT: host-sync:warning
+}
+
+static bool is_odd(int layer) {
+  if (layer % 2) return true;
+  return false;
+}
+static void through_calls(std::vector<int>& layers, int n, cudaStream_t s) {
+  for (int i = 0; i < n; ++i) {
+    if (is_odd(i)) cudaStreamSynchronize(s);            // EXPECT: host-sync
+    if (std::min(i, 4) == 4) cudaStreamSynchronize(s);  // EXPECT: host-sync
+  }
+  if (is_odd(n)) cudaStreamSynchronize(s);  // EXPECT: host-sync:warning
+  int k = 0;
+  std::for_each(layers.begin(), layers.end(), [&](int) {
+    if (k == 2) cudaStreamSynchronize(s);  // EXPECT: host-sync
+    ++k;
+  });
 }
 
 // ---- what is set on the way -------------------------------------------------------------------------------
@@ -172,6 +190,7 @@ void captured(const Config& cfg, int n, int outer, Model& model, Counter& counte
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   loops(cfg, n, s);
   over_objects(layers, list, s);
+  through_calls(layers, n, s);
   model.all(s);
   counter.run(s);
   parameters(cfg, outer, s);

@@ -21,6 +21,8 @@ static void by_number(int mode, cudaStream_t s) {
   if (!mode) cudaStreamSynchronize(s);      // CLEAN: host-sync
   if (0 == mode) cudaStreamSynchronize(s);  // CLEAN: host-sync
   if (2 < mode) cudaStreamSynchronize(s);   // CLEAN: host-sync
+  if (mode - 1) cudaStreamSynchronize(s);   // CLEAN: host-sync
+  if (mode == 3 || mode == 4) cudaStreamSynchronize(s);  // CLEAN: host-sync
   switch (mode) {
     case 0:
       cudaStreamSynchronize(s);  // CLEAN: host-sync
@@ -43,6 +45,8 @@ static void by_flag(bool waits, bool quiet, cudaStream_t s) {
   if (waits && !quiet) cudaStreamSynchronize(s);  // CLEAN: host-sync
   if (waits || !quiet) cudaStreamSynchronize(s);  // CLEAN: host-sync
   if (quiet == false) cudaStreamSynchronize(s);   // CLEAN: host-sync
+  if (quiet != true) cudaStreamSynchronize(s);    // CLEAN: host-sync
+  if (waits && quiet) cudaStreamSynchronize(s);   // CLEAN: host-sync
   if (waits == true) cudaStreamSynchronize(s);    // CLEAN: host-sync
   if (quiet) return;
   cudaStreamSynchronize(s);  // CLEAN: host-sync

@@ -45,6 +45,12 @@ TEST(Counts, ACallSaysWhatItsInputsAre) {
 TEST(Counts, WhatAFunctionLeavesIsItsCallers) {
   EXPECT_EQ(operand(given_back(input(1), {0, kCounted}), false), kCounted);
   EXPECT_EQ(operand(given_back(input(0), {0, kCounted}), false), 0u);
+  // `if (layer % 2) return true; return false;`
+  const Counts chosen = join(chosen_by(input(0), 0), true, kSetHere, true);
+  EXPECT_EQ(operand(given_back(chosen, {kCounted}), false), kCounted);
+  EXPECT_EQ(operand(given_back(chosen, {0}), false), 0u);
+  EXPECT_EQ(chosen_by(kCounted, 0), 0u);
+  EXPECT_EQ(chosen_by(input(0), kChosen), kChosen);
   EXPECT_EQ(passed_on(input(0), {input(4)}), input(4));
   EXPECT_EQ(passed_on(kConstant, {}), kConstant);
 }

@@ -155,15 +155,6 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         self.assertTrue(any("theirs" in text for text in report["coverage"]["not_checked"]), report["coverage"]["not_checked"])
         self.assertEqual({rule for _, rule in self.rules(source, "--root", ".", name="mine/a.cu", behind=["-Itheirs"])}, {"host-sync"})
 
-    @promise(PAGE, "A capture whose guard is built inside a `std::optional` (`in_place`, `make_optional`)")
-    def test_guards_that_are_not_seen(self):
-        body = "{ BUILD " + WAIT + " }\n"
-        for build in ("std::optional<Guard> g(std::in_place, s);", "auto g = std::make_optional<Guard>(s);"):
-            with self.subTest(build=build):
-                source = f"{CUDA}#include <optional>\n{GUARD}void step(cudaStream_t s) {body.replace('BUILD', build)}"
-                self.assertEqual(self.lint(source)[0], 2)
-                self.assertEqual(self.rules(source), set())
-
     def test_a_guard_in_a_template_that_nothing_instantiates(self):
         template = GUARD.replace("struct", "template <class T> struct")
         code, printed = self.lint(f"{CUDA}{template}template <class T> void step(T s) {{ Guard<T> g(s); {WAIT} }}\n")
