@@ -94,7 +94,10 @@ class GateScript(unittest.TestCase):
 
     def test_a_runtime_report_of_other_sources(self):
         lint = self.put("lint.json", lint_report())
-        for digest, why in (("1" * 64, "is about source digest 111111111111, these sources are "), ("", "does not say which sources it is about")):
+        for digest, why in (
+            ("1" * 64, "is about source digest 111111111111, these sources are "),
+            ("", "does not say which sources it is about"),
+        ):
             done = self.gate(
                 "--lint", lint, "--runtime", self.put("runtime.json", audit_report({**self.identity, "source_digest": digest}))
             )

@@ -16,7 +16,8 @@ PAGE = "README.md"
 
 class Readme(Promises):
     @promise(
-        PAGE, "The first line of a pass says what was proved (`capture only`, `built graph only`, `eager step only`, `source only`), the second what was not."
+        PAGE,
+        "The first line of a pass says what was proved (`capture only`, `built graph only`, `eager step only`, `source only`), the second what was not.",
     )
     @promise(PAGE, "The first line of a fail says which kind it is: `CAPTURE DIES` at a line, or `GRAPH IS WRONG`")
     @promise(PAGE, "For an eager step and for sources it is `A CAPTURE WOULD DIE` or `A REPLAY WOULD BE WRONG`.")
