@@ -1,8 +1,11 @@
 // Numbers and places in words, as the terminal view writes them.
 import type { Location } from '../data/page_data';
 
+// Made once: toLocaleString makes one for each number, which was half of a large report's first screen.
+const figures = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
 export function grouped(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  return figures.format(value);
 }
 
 export function counted(value: number, noun: string, many = noun + 's'): string {
