@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "detector/analysis/graph_nodes.h"
+#include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
 namespace {
@@ -23,12 +24,11 @@ bool is_known(const ExecEdit& edit, const GraphWindows& windows) {
   return true;
 }
 
-// CUgraphNodeType. Empty nodes and event nodes only order others; a child graph and a conditional node are
+// Empty nodes and event nodes only order others; a child graph and a conditional node are
 // what their own nodes are.
 bool is_work(uint32_t kind) {
-  constexpr uint32_t kChild = 4, kEmpty = 5, kWaitEvent = 6, kRecordEvent = 7, kConditional = 13;
-  return kind != kChild && kind != kEmpty && kind != kWaitEvent && kind != kRecordEvent &&
-         kind != kConditional;
+  return kind != trace::kChildNode && kind != trace::kEmptyNode && kind != trace::kEventWaitNode &&
+         kind != trace::kEventRecordNode && kind != trace::kConditionalNode;
 }
 
 void add(std::vector<std::string>& list, const std::string& text) {

@@ -17,7 +17,7 @@
  * eager results for these inputs over these steps.
  *
  * C++17, header-only, with CUDA's runtime library. Everything runs on the current device, between waits for
- * the whole device. Without CUDA's half types a buffer of them is compared by its bits, as whole numbers are.
+ * the whole device. Whole numbers must be equal; halves are numbers where their element type is named.
  */
 #ifndef CAPGATE_VERIFY_H
 #define CAPGATE_VERIFY_H
