@@ -56,4 +56,19 @@ CAPGATE_STORE(__stwb)
 CAPGATE_STORE(__stwt)
 #undef CAPGATE_STORE
 
+// nvcc's traits of lambdas with __device__, which are false of every other type. clang gives no means to tell
+// such a lambda from a plain one, so they are false of it too: the arm for host code is the one that is
+// judged. An argument that depends on a template's parameter must stay dependent, hence no plain `false`.
+namespace capgate_nvcc {
+template <class T>
+constexpr bool no_lambda_of_nvcc() {
+  return false;
+}
+}  // namespace capgate_nvcc
+#define __nv_is_extended_device_lambda_closure_type(...) (::capgate_nvcc::no_lambda_of_nvcc<__VA_ARGS__>())
+#define __nv_is_extended_host_device_lambda_closure_type(...) \
+  (::capgate_nvcc::no_lambda_of_nvcc<__VA_ARGS__>())
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) \
+  (::capgate_nvcc::no_lambda_of_nvcc<__VA_ARGS__>())
+
 #endif

@@ -154,6 +154,28 @@ TEST(ParsePolicy, TheShimGivesWhatNvccGives) {
   EXPECT_TRUE(gaps.empty()) << (gaps.empty() ? "" : gaps[0]);
 }
 
+// They take a type, which may hold commas and may depend on a template's parameter.
+TEST(ParsePolicy, NvccsTraitsOfLambdasAreFalse) {
+  for (const std::string trait : {"device_lambda_closure_type", "host_device_lambda_closure_type",
+                                  "device_lambda_with_preserved_return_type"}) {
+    const std::string name = "__nv_is_extended_" + trait;
+    const std::string traits =
+        "#include <type_traits>\ntemplate <class A, class B> struct Pair {};\n"
+        "template <class T, class = void> struct OnHost : std::true_type {};\n"
+        "template <class T> struct OnHost<T, std::enable_if_t<" +
+        name +
+        "(T)>> : std::false_type {};\n"
+        "static_assert(!" +
+        name + "(int) && !" + name + "(Pair<int, float>) && OnHost<int>::value);\n";
+    const std::string step = "void banned();\n" + kRegion +
+                             "void step() {\n  auto f = [] {};\n  if constexpr (!" + name +
+                             "(decltype(f))) banned();\n}\n";
+    const auto report = lint_cuda(traits + step);
+    EXPECT_EQ(report.verdict, Verdict::fail) << name << ": " << test::all_reasons(report);
+    EXPECT_EQ(report.summary.errors, 1U) << name;
+  }
+}
+
 // The arm for nvcc is the one that nvcc builds; system headers keep the one for clang.
 TEST(ParsePolicy, NvccsMacrosAreThereForItsCommandsAlone) {
   const std::string uses =
