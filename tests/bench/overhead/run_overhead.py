@@ -5,7 +5,9 @@
     run_overhead.py --library libcapgate_preload.so --breakdown [--also NAME=LIBRARY…] [--seconds 150]
 
 Each pair is one process with the library and one without, in turn and on the same four cores, so that a drift of the clock
-hits both; a process gives the lower quartile of its rounds. Prints the
+hits both; a process gives the lower quartile of its rounds. The speed of PyTorch's host thread differs from process to process
+by more than what is measured, so the cases of PyTorch take eight times as many pairs: two servers have loaded PyTorch, one with the
+library and one without, and fork a process for each measurement. Prints the
 median ratio of each case with an interval of 95 % (of the median, from the pairs' order statistics), the limit, and the
 memory that the library adds. --check: exit 1 when a median is above its limit.
 
@@ -52,7 +54,7 @@ def keep_to_four_cores():
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-4:])
 
 
-def run(command, library, trace, without=""):
+def environment(library, trace, without=""):
     env = dict(os.environ)
     for name in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):
         env.pop(name, None)
@@ -65,10 +67,67 @@ def run(command, library, trace, without=""):
             CAPGATE_TRACE_DIR=trace,
             CAPGATE_WITHOUT=without,
         )
+    return env
+
+
+def run(command, library, trace, without=""):
+    env = environment(library, trace, without)
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, preexec_fn=keep_to_four_cores)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Programs:
+    """A process for each measurement."""
+
+    def __init__(self, command, library, trace):
+        self.command, self.trace = command, trace
+        self.run(None)  # warms the file cache
+        self.pairs = 1
+
+    def run(self, library):
+        return run(self.command, library, self.trace)
+
+    def close(self):
+        pass
+
+
+class Forks:
+    """Two servers, with the library and without, that fork for each measurement."""
+
+    def __init__(self, script, mode, library, trace):
+        self.mode = mode
+        self.pairs = 8
+        self.servers = {
+            which: subprocess.Popen(
+                [sys.executable, script, "serve"],
+                env=environment(which, trace),
+                text=True,
+                preexec_fn=keep_to_four_cores,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for which in (None, library)
+        }
+        for which in self.servers:
+            self.run(which)
+
+    def run(self, library):
+        server = self.servers[library]
+        try:
+            print(self.mode, file=server.stdin, flush=True)
+        except BrokenPipeError:
+            pass
+        line = server.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the PyTorch step ended with {server.wait()}: {server.stderr.read().strip()[-400:]}")
+        return json.loads(line)
+
+    def close(self):
+        for server in self.servers.values():
+            server.communicate()
 
 
 def median_interval(values):
@@ -81,14 +140,17 @@ def median_interval(values):
     return statistics.median(values), values[low], values[n - 1 - low]
 
 
-def measure(command, library, pairs):
+def measure(make, library, pairs):
+    """`make`: from a folder for traces to what runs the case."""
     ratios, plain_us, audited_us, added_mb = [], [], [], []
     trace = tempfile.mkdtemp(prefix="capgate-overhead-")
+    case = None
     try:
-        run(command, None, trace)  # warm the file cache
+        case = make(trace)
+        pairs *= case.pairs
         for i in range(pairs):
             order = (None, library) if i % 2 == 0 else (library, None)
-            results = {which: run(command, which, trace) for which in order}
+            results = {which: case.run(which) for which in order}
             ratios.append(results[library]["us"] / results[None]["us"])
             plain_us.append(results[None]["us"])
             audited_us.append(results[library]["us"])
@@ -96,6 +158,8 @@ def measure(command, library, pairs):
             for name in os.listdir(trace):
                 os.unlink(os.path.join(trace, name))
     finally:
+        if case is not None:
+            case.close()
         shutil.rmtree(trace, ignore_errors=True)
     median, low, high = median_interval(ratios)
     return {
@@ -198,8 +262,12 @@ def main():
         if kind == "script" and not has_torch:
             print(f"{name:<14} skipped: this Python has no torch")
             continue
-        command = [os.path.abspath(options.program)] if kind == "program" else [sys.executable, script]
-        result = measure(command + arguments, library, options.pairs)
+        if kind == "program":
+            command = [os.path.abspath(options.program)] + arguments
+            result = measure(lambda trace, command=command: Programs(command, library, trace), library, options.pairs)
+        else:
+            mode = arguments[0]
+            result = measure(lambda trace, mode=mode: Forks(script, mode, library, trace), library, options.pairs)
         result["limit"] = limit
         result["what"] = text
         report[name] = result
