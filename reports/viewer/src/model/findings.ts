@@ -22,6 +22,11 @@ export function processName(process: Process): string {
   return process.rank === undefined ? `process ${process.pid}` : `rank ${process.rank}`;
 }
 
+// Ranks in their order; what has none comes last, as the report has it.
+export function byRank(processes: Process[]): Process[] {
+  return [...processes].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || 0);
+}
+
 function ranksOf(violation: Violation, processes: Process[]): string {
   if (processes.length < 2 || violation.processes.length === 0) return '';
   const ranked = processes.filter((process) => process.rank !== undefined);

@@ -57,8 +57,8 @@ export function checkedText(report: Report): string {
     parts.push(`region "${region.name}" seen ${counted(region.occurrences, 'time')}`);
   const inSource = coverage.regions.filter(({ source }) => source === 'lint').length;
   if (coverage.files_parsed !== null) parts.push(`${counted(coverage.files_parsed, 'file')} parsed`);
+  if (coverage.files_failed) parts.push(`${counted(coverage.files_failed, 'file')} not parsed`);
   if (inSource) parts.push(`${counted(inSource, 'region')} in the source`);
-  if (coverage.files_failed) parts.push(`${grouped(coverage.files_failed)} not parsed`);
   return parts.join(', ') || 'nothing';
 }
 

@@ -1,6 +1,6 @@
 // The trial over time: what each thread did, as rows of bars.
-import type { Bar, TimelineThread } from '../data/page_data';
-import type { Finding } from './findings';
+import type { Bar, Process, TimelineThread } from '../data/page_data';
+import { byRank, type Finding } from './findings';
 import { counted, duration } from './words';
 
 export const barKinds = ['region', 'capture', 'replay', 'wait'] as const;
@@ -47,6 +47,13 @@ export function rowsOf(thread: TimelineThread): BarRow[] {
   return rows;
 }
 
+// The threads of rank 0 first. A process that coverage does not know comes last.
+export function threadsByRank(threads: TimelineThread[], processes: Process[]): TimelineThread[] {
+  const order = new Map(byRank(processes).map(({ pid }, at) => [String(pid), at]));
+  const at = ({ process }: TimelineThread) => order.get(process) ?? order.size;
+  return [...threads].sort((a, b) => at(a) - at(b));
+}
+
 // Where a bar is drawn, in percent of the whole width.
 export function placed(bar: Bar, span: Span): { left: number; width: number } {
   const whole = span.to - span.from;
@@ -66,6 +73,12 @@ export function ticksOf(span: Span, count: number): number[] {
 // "12 µs", and what is less than that with a digit more.
 export function timeText(us: number): string {
   return us > 0 && us < 10 ? `${us.toFixed(1)} µs` : duration(us);
+}
+
+// "132.612 ms": to the microsecond, so that the ends of a short bar differ.
+export function exactTime(us: number): string {
+  if (us < 1000) return timeText(us);
+  return us < 1e6 ? `${(us / 1e3).toFixed(3)} ms` : `${(us / 1e6).toFixed(6)} s`;
 }
 
 export function placeOfBar(bar: Bar): string {

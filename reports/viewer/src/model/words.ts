@@ -32,6 +32,12 @@ export function lineOf(at: Location): string {
   return at.line > 0 ? `${at.file}:${at.line}` : at.file;
 }
 
+// Of a capture: "failed with cudaErrorStreamCaptureInvalidated (901)".
+export function resultText(result: string): string {
+  if (result === 'open') return 'left open';
+  return result.startsWith('failed:') ? `failed with ${result.slice('failed:'.length)}` : result;
+}
+
 // How many blanks or tabs all lines begin with: a method's body need not be shown far to the right.
 export function sharedIndent(lines: string[]): number {
   const full = lines.filter((line) => line.trim() !== '');
@@ -44,6 +50,13 @@ export function sharedIndent(lines: string[]): number {
 // "kernels::(anonymous namespace)::gemv<1>" without what is the same in every name and tells nobody anything.
 export function shortName(name: string): string {
   return name.replaceAll('(anonymous namespace)::', '');
+}
+
+// A remedy that is a command, possibly with words behind it, or words alone.
+export function remedyParts(remedy: string): { command: string; words: string } {
+  if (!/^capgate [a-z]/.test(remedy)) return { command: '', words: remedy && capitalised(remedy) };
+  const end = /[,;] /.exec(remedy)?.index ?? remedy.length;
+  return { command: remedy.slice(0, end), words: remedy.slice(end + 2) };
 }
 
 export function baseName(path: string): string {

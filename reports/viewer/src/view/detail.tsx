@@ -27,9 +27,10 @@ export function Tags({ finding }: { finding: Finding }) {
 
 export function LinkTo({ finding }: { finding: Finding }) {
   return (
-    <Go to={{ view: 'findings', id: finding.violation.id }}>
-      {finding.violation.message} <span class="where">{placeText(finding)}</span>
-    </Go>
+    <>
+      <Go to={{ view: 'findings', id: finding.violation.id }}>{finding.violation.message}</Go>{' '}
+      <span class="where">{placeText(finding)}</span>
+    </>
   );
 }
 
@@ -98,7 +99,7 @@ export function Detail({ finding }: { finding: Finding }) {
           <SeverityMark severity={violation.severity} /> <code>{violation.rule}</code> <Tags finding={finding} />
           <span class="actions">
             <Copy text={() => markdownOf(finding, page.data)} label="Copy as Markdown" />
-            <Go to={{ id: '' }} here class="close">Close</Go>
+            <Go to={{ id: '' }} here class="button">Close</Go>
           </span>
         </p>
         <h2 id="detail-title" tabIndex={-1}>{violation.message}</h2>

@@ -7,7 +7,7 @@ import { orderNodes, type Ordered } from '../graph/order';
 import { graphRows, rowsByPlace, type GraphRow } from '../graph/rows';
 import { linksTo } from '../model/place';
 import type { Finding } from '../model/findings';
-import { counted, duration, grouped } from '../model/words';
+import { counted, duration, grouped, resultText } from '../model/words';
 import { LinkTo } from './detail';
 import { Drawing, drawingWidth, rowSize } from './graph_drawing';
 import { Dot, MoreRow, NodeRow } from './graph_rows';
@@ -91,7 +91,7 @@ function NodePanel({ node, graph, faults }: { node: CaptureNode; graph: Ordered;
       <Section title={`Node ${grouped(node.id)}`}>
         <Facts facts={facts} />
       </Section>
-      <FaultList title="Faults of this node" findings={faults.byNode.get(node.id) ?? []} />
+      <FaultList title="Findings of this node" findings={faults.byNode.get(node.id) ?? []} />
     </>
   );
 }
@@ -106,7 +106,7 @@ function Legend({ nodes }: { nodes: CaptureNode[] }) {
     <ul class="legend">
       {kinds.slice(0, 16).map(([kind, count]) => (
         <li key={kind}>
-          <Dot kind={kind} faulty={false} /> {grouped(count)} {kind}
+          <Dot kind={kind} faulty={false} /> {kind} × {grouped(count)}
         </li>
       ))}
     </ul>
@@ -145,7 +145,7 @@ function Lanes({ capture, state, faults }: { capture: Capture; state: GraphState
         </span>
         <Legend nodes={graph.nodes} />
       </div>
-      {graph.wrong && <p class="warning" role="alert">This graph cannot be right: {graph.wrong}. Its order below is a guess.</p>}
+      {graph.wrong && <p class="caution" role="alert">This graph cannot be right: {graph.wrong}. Its order below is a guess.</p>}
       <ul class="streams" aria-label="Lanes, from left to right">
         {lanes.streams.slice(0, 40).map((stream, i) => (
           <li key={stream}>{lanes.streams.length > 1 ? `${i + 1}: ` : ''}{stream}</li>
@@ -181,13 +181,13 @@ export function GraphView({ capture, state }: { capture: Capture; state: GraphSt
           <select aria-label="Capture" value={capture.id} onChange={(event) => go({ capture: event.currentTarget.value, node: null })}>
             {captures.slice(0, 500).map((one) => (
               <option key={one.id} value={one.id}>
-                {captureName(one)}: {one.result === 'completed' ? counted(one.nodes.length, 'node') : one.result}
+                {captureName(one)}: {one.result === 'completed' ? counted(one.nodes.length, 'node') : resultText(one.result)}
               </option>
             ))}
           </select>
         )}
         <span>
-          {capture.result} on {capture.stream || 'its stream'}, device {capture.device}, mode {capture.mode}, thread {capture.thread},{' '}
+          {resultText(capture.result)} on {capture.stream || 'its stream'}, device {capture.device}, mode {capture.mode}, thread {capture.thread},{' '}
           {duration(capture.duration_us)}, {counted(capture.replays, 'replay')}
         </span>
       </div>
@@ -196,14 +196,14 @@ export function GraphView({ capture, state }: { capture: Capture; state: GraphSt
           <Lanes capture={capture} state={state} faults={faults} />
         ) : (
           <p class="empty">
-            {capture.result === 'completed' ? 'The report does not hold the nodes of this capture.' : `There is no graph: the capture is ${capture.result}.`}
+            {capture.result === 'completed' ? 'The report does not hold the nodes of this capture.' : `There is no graph: the capture ${capture.result.startsWith('failed') ? '' : 'is '}${resultText(capture.result)}.`}
           </p>
         )}
         <aside class="panel" aria-labelledby="panel-title">
-          <h2 id="panel-title" class="unseen">Node and faults</h2>
+          <h2 id="panel-title" class="unseen">Node and findings</h2>
           {node ? <NodePanel node={node} graph={state.graph} faults={faults} /> : capture.nodes.length > 0 && <p>Click a node for its parameters.</p>}
           <Outside faults={faults} />
-          <FaultList title="Other faults of this capture" findings={faults.others} />
+          <FaultList title={faults.byNode.size + faults.outside.length > 0 ? 'Other findings of this capture' : 'Findings of this capture'} findings={faults.others} />
         </aside>
       </div>
     </div>

@@ -47,7 +47,7 @@ export class NodeRow extends Component<NodeProps> {
         <span class="number">{grouped(node.id)}</span>
         <span class="kind">{node.kind}</span>
         <span class="name" title={node.name}>{shortName(node.name) || node.kind}</span>
-        {faults > 0 && <span class="tag fault">{counted(faults, 'fault')}</span>}
+        {faults > 0 && <span class="tag fault">{counted(faults, 'finding')}</span>}
       </a>
     );
   }
@@ -74,7 +74,7 @@ export function MoreRow({ row, lanes, index, faults, open }: MoreProps) {
       <span class="name">
         {row.period === 1 ? `the node above ${grouped(row.times)} more ${row.times === 1 ? 'time' : 'times'}` : `the ${grouped(row.period)} nodes above ${grouped(row.times)} more ${row.times === 1 ? 'time' : 'times'} (${counted(nodes, 'node')})`}
       </span>
-      {faults > 0 && <span class="tag fault">{counted(faults, 'fault')}</span>}
+      {faults > 0 && <span class="tag fault">{counted(faults, 'finding')}</span>}
     </button>
   );
 }

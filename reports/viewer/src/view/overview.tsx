@@ -3,7 +3,7 @@ import type { Finding } from '../model/findings';
 import { factsOf, figuresOf, verdictWords } from '../model/headline';
 import { markdownOf } from '../model/markdown';
 import { placeText } from '../model/order';
-import { capitalised, counted } from '../model/words';
+import { capitalised, counted, remedyParts } from '../model/words';
 import { Allow, CostLine, FixPart, Why } from './advice';
 import { LinkTo, Tags } from './detail';
 import { Command, Copy, Go, SeverityMark } from './parts';
@@ -88,6 +88,17 @@ function NextCauses({ causes }: { causes: Finding[] }) {
   );
 }
 
+// "capgate audit -- PROGRAM, once it captures the step": the command, and what is said of it.
+function Remedy({ text }: { text: string }) {
+  const { command, words } = remedyParts(text);
+  return (
+    <>
+      {command && <Command text={command} />}
+      {words && <p class="quiet">{words}</p>}
+    </>
+  );
+}
+
 function Proof() {
   const { claims } = usePage().data;
   return (
@@ -104,10 +115,11 @@ function Proof() {
         <h2 id="not-proved">Not proved</h2>
         {claims.not_proved.length > 0 ? (
           <ul>
-            {claims.not_proved.map(({ text, remedy }) => (
+            {claims.not_proved.map(({ text, remedy }, i) => (
               <li key={text}>
                 {text}
-                {remedy && <Command text={remedy} />}
+                {/* What answers several is said once, after the last of them. */}
+                {remedy !== claims.not_proved[i + 1]?.remedy && <Remedy text={remedy} />}
               </li>
             ))}
           </ul>

@@ -1,7 +1,8 @@
 // What ran and what was looked at: the ground that the verdict stands on.
 import type { Report } from '../data/page_data';
 import { checkedText, factsOf } from '../model/headline';
-import { baseName, duration, grouped } from '../model/words';
+import { byRank } from '../model/findings';
+import { baseName, bytes, capitalised, duration, grouped, resultText } from '../model/words';
 import { Facts } from './parts';
 import { usePage } from './state';
 
@@ -24,9 +25,26 @@ function Table({ title, head, rows }: { title: string; head: string[]; rows: (st
   );
 }
 
+const metricNames: Record<string, string> = {
+  allocs_per_step: 'allocations', blocked_us_per_step: 'host blocked', pageable_bytes_per_step: 'copied from or to pageable memory',
+  waits_per_step: 'waits',
+};
+
 function metricText(name: string, value: number): string {
   if (name.includes('_us')) return duration(value);
-  return grouped(value);
+  return name.includes('bytes') ? bytes(value) : grouped(value);
+}
+
+// The steps that all is counted over come last.
+function metricRows(metrics: Record<string, number>): string[][] {
+  const rows = Object.entries(metrics).filter(([name]) => name !== 'steps').map(([name, value]) => [Object.hasOwn(metricNames, name) ? metricNames[name]! : name.replace(/_/g, ' '), metricText(name, value)]);
+  return metrics.steps === undefined ? rows : [...rows, ['steps that this is the mean of', grouped(metrics.steps)]];
+}
+
+// Without a column that is empty in every row.
+function filled(head: string[], rows: (string | number)[][]): { head: string[]; rows: (string | number)[][] } {
+  const kept = head.map((_, at) => rows.some((row) => row[at] !== ''));
+  return { head: head.filter((_, at) => kept[at]), rows: rows.map((row) => row.filter((_, at) => kept[at])) };
 }
 
 function ending(report: Report): string {
@@ -41,7 +59,7 @@ function more(report: Report): [string, string][] {
   const known = new Set(['program', 'build_id', 'mode', 'buckets', 'sm', 'devices']);
   return Object.entries(report.subject)
     .filter(([key, value]) => !known.has(key) && typeof value === 'string' && value !== '')
-    .map(([key, value]) => [key.replace(/_/g, ' '), value as string]);
+    .map(([key, value]) => [capitalised(key.replace(/_/g, ' ')), value as string]);
 }
 
 export function Run() {
@@ -70,13 +88,12 @@ export function Run() {
             <ul>{coverage.not_checked.slice(0, 200).map((text, i) => <li key={i}>{text}</li>)}</ul>
           </>
         )}
-        <Table title="Processes" head={['Process', 'Rank', 'Program', 'Attached', 'Events', 'Dropped']}
-          rows={coverage.processes.map((one) => [String(one.pid), one.rank === undefined ? '' : String(one.rank), baseName(one.argv0), one.attached ? 'yes' : 'no', one.events, one.events_dropped])} />
+        <Table title="Processes" {...filled(['Process', 'Rank', 'Program', 'Attached', 'Events', 'Dropped'],
+          byRank(coverage.processes).map((one) => [String(one.pid), one.rank === undefined ? '' : String(one.rank), baseName(one.argv0), one.attached ? 'yes' : 'no', one.events, one.events_dropped]))} />
         <Table title="Regions" head={['Region', 'Marked by', 'Seen']} rows={coverage.regions.map((one) => [one.name, one.source, one.occurrences])} />
-        <Table title="Captures" head={['Capture', 'Bucket', 'Stream', 'Device', 'Mode', 'Thread', 'Result', 'Nodes', 'Replays']}
-          rows={report.captures.map((one) => [one.id, one.bucket ?? '', one.stream, String(one.device), one.mode, one.thread, one.result, one.nodes.length, one.replays])} />
-        <Table title="Per step" head={['Metric', 'Value']}
-          rows={Object.entries(report.metrics).map(([name, value]) => [name.replace(/_/g, ' '), metricText(name, value)])} />
+        <Table title="Captures" {...filled(['Capture', 'Bucket', 'Stream', 'Device', 'Mode', 'Thread', 'Result', 'Nodes', 'Replays'],
+          report.captures.map((one) => [one.id, one.bucket ?? '', one.stream, String(one.device), one.mode, one.thread, resultText(one.result), one.nodes.length, one.replays]))} />
+        <Table title="Per step" head={['Metric', 'Value']} rows={metricRows(report.metrics)} />
         <Table title="Made from" head={['Component', 'Verdict', 'SHA-256']} rows={report.inputs.map((one) => [one.component, one.verdict, one.digest])} />
       </section>
     </div>

@@ -15,7 +15,7 @@ function FrameLine({ frame, here, api }: { frame: Frame; here: boolean; api?: st
       <code class="function">{name}</code>
       {frame.inlined && <span class="tag">inlined</span>}
       <span class="where">{frame.file ? `${frame.file}:${frame.line}` : baseName(frame.module)}</span>
-      {here && <span class="tag marked">the line above</span>}
+      {here && <span class="tag marked">the marked line</span>}
     </li>
   );
 }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Bar, TimelineThread } from '../data/page_data';
 import { isOpen, processName } from '../model/findings';
-import { barText, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, ticksOf, timeText, type BarRow, type Span } from '../model/timeline';
+import { barKinds, barText, exactTime, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, threadsByRank, ticksOf, timeText, type BarRow, type Span } from '../model/timeline';
 import { counted, grouped } from '../model/words';
 import { LinkTo } from './detail';
 import { Facts, Go, Section, SeverityMark } from './parts';
@@ -15,7 +15,7 @@ function BarButton({ bar, span, faulty, chosen, choose }: { bar: Bar; span: Span
   const text = barText(bar);
   return (
     <button type="button" class={`time-bar ${bar.kind} ${faulty ? 'faulty' : ''}`} style={{ left: `${left}%`, width: `${width}%` }} title={text}
-      aria-label={faulty ? `${text}; has a fault` : text} aria-pressed={chosen} onClick={choose}>
+      aria-label={faulty ? `${text}; has a finding` : text} aria-pressed={chosen} onClick={choose}>
       <span>{bar.count > 1 ? `${bar.name} ×${grouped(bar.count)}` : bar.name}</span>
     </button>
   );
@@ -34,7 +34,7 @@ function Axis({ span, zoom }: { span: Span; zoom: number }) {
 function BarPanel({ bar, thread }: { bar: Bar; thread: string }) {
   const { data, findings } = usePage();
   const about = useMemo(() => findingsByBar(findings.all), [findings])(bar);
-  const facts: [string, preact.ComponentChildren][] = [['thread', thread], ['from', timeText(bar.begin_us)], ['to', timeText(bar.end_us)]];
+  const facts: [string, preact.ComponentChildren][] = [['thread', thread], ['from', exactTime(bar.begin_us)], ['to', exactTime(bar.end_us)]];
   if (bar.count > 1) facts.unshift(['times', grouped(bar.count)]);
   if (bar.busy_us > 0) facts.push([bar.kind === 'wait' ? 'host blocked' : 'lasted', timeText(bar.busy_us)]);
   if (placeOfBar(bar)) facts.push(['line', placeOfBar(bar)]);
@@ -99,7 +99,7 @@ function useNames(threads: TimelineThread[]): string[] {
 export function TimelineView() {
   const { data, findings } = usePage();
   const timeline = data.report.timeline!;
-  const { threads } = timeline;
+  const threads = useMemo(() => threadsByRank(timeline.threads, data.report.coverage.processes), [data]);
   const [zoom, setZoom] = useState(0);
   const [chosen, setChosen] = useState<{ bar: Bar; thread: string } | null>(null);
   const span = useMemo(() => spanOf(threads), [threads]);
@@ -117,9 +117,10 @@ export function TimelineView() {
         <button type="button" onClick={() => setZoom(Math.max(0, zoom - 1))} disabled={zoom === 0}>Zoom out</button>
         <button type="button" onClick={() => setZoom(Math.min(zooms.length - 1, zoom + 1))} disabled={zoom === zooms.length - 1}>Zoom in</button>
         <ul class="legend">
-          {(['region', 'capture', 'replay', 'wait'] as const).map((kind) => (
+          {barKinds.filter((kind) => rows.some((own) => own.some((row) => row.kind === kind))).map((kind) => (
             <li key={kind}><span class={`swatch ${kind}`} aria-hidden="true" /> {kindNames[kind]}</li>
           ))}
+          {faulty.size > 0 && <li><span class="swatch faulty" aria-hidden="true" /> with a finding</li>}
         </ul>
         {timeline.left_out > 0 && <span>{counted(timeline.left_out, 'shorter event')} left out</span>}
       </div>

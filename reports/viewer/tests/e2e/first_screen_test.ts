@@ -38,6 +38,21 @@ test('a pass says what it proves and what it does not', async () => {
   await close(tab);
 });
 
+test('a warning to begin with reads like an error to begin with', async () => {
+  const looks = async (severity: 'error' | 'warning') => {
+    const tab = await open(pageOf(report({ violations: [violation(1, { severity })] })));
+    const look = await tab.page.locator('.first-cause').evaluate((card) => [card, card.querySelector('h2')!, card.querySelector('.fix p')!].map((part) => {
+      const { color, backgroundColor } = getComputedStyle(part);
+      return { color, backgroundColor };
+    }));
+    const sizes = await tab.page.locator('.first-cause .actions > *').evaluateAll((parts) => parts.map((part) => getComputedStyle(part).fontSize));
+    expect(new Set(sizes).size).toBe(1);
+    await close(tab);
+    return look;
+  };
+  expect(await looks('warning')).toEqual(await looks('error'));
+});
+
 test('an inconclusive report names the command that would prove it', async () => {
   const tab = await open(pageOf(report({ reasons: [{ text: 'no capture was completed', remedy: 'capgate audit -- ./decode' }] })));
   expect(await tab.page.textContent('.headline .verdict')).toBe('Inconclusive');
@@ -46,6 +61,19 @@ test('an inconclusive report names the command that would prove it', async () =>
   await open_.locator('button').first().click();
   expect(await tab.copied()).toBe('capgate audit -- ./decode');
   await close(tab);
+  const many = await open(pageOf(report({
+    reasons: [
+      { text: 'a.cu was not parsed: line 1', remedy: 'give the file the compile command that builds it' },
+      { text: 'a.cu was not parsed: line 2', remedy: 'give the file the compile command that builds it' },
+      { text: 'nothing was captured', remedy: "capgate audit --region 'step 1,2*' -- PROGRAM, where STEP is the range" },
+    ],
+  })));
+  const open2 = many.page.locator('section:has(#not-proved)');
+  expect((await open2.textContent())!.split('Give the file the compile command').length).toBe(2); // said once
+  await open2.locator('button').first().click();
+  expect(await many.copied()).toBe("capgate audit --region 'step 1,2*' -- PROGRAM");
+  expect(await open2.textContent()).toContain('where STEP is the range');
+  await close(many);
 });
 
 test('causes on many ranks are one, and their ranks are counted', async () => {

@@ -26,7 +26,7 @@ test('lanes by stream, forks and joins, kinds and faulty nodes', async () => {
   expect(across.match(/M/g)!.length).toBe(2); // one fork, one join
   expect(await page.locator('.node .dot.host.faulty').count()).toBe(1);
   expect(await page.locator('.node.faulty').allTextContents()).toEqual([expect.stringContaining('pageable'), expect.stringContaining('on_token')]);
-  expect(await page.locator('.legend').textContent()).toContain('1 memcpy');
+  expect(await page.locator('.legend').textContent()).toContain('memcpy × 1');
   await close(tab);
 });
 
@@ -36,7 +36,7 @@ test('a node shows its parameters, its neighbours and its faults', async () => {
   await page.click('.node:has-text("pageable")');
   const panel = page.locator('.panel');
   expect(await panel.locator('.facts').textContent()).toContain('64 bytes pageable to device');
-  expect(await panel.textContent()).toContain('Faults of this node');
+  expect(await panel.textContent()).toContain('Findings of this node');
   expect(await panel.locator('.links').first().locator('a').allTextContents()).toEqual(['2 kernel', '3 kernel']);
   await panel.locator('.links a >> nth=0').click();
   expect(await panel.textContent()).toContain('shared_expert');
@@ -98,7 +98,7 @@ test('j and k walk over the nodes; a folded node that a link names is shown', as
   await page.keyboard.press('Escape');
   expect(await page.locator('.node.open').count()).toBe(0);
   await page.selectOption('.capture-line select', '1:2');
-  expect(await page.textContent('.graph .empty')).toContain('failed:900');
+  expect(await page.textContent('.graph .empty')).toBe('There is no graph: the capture failed with 900 (cudaErrorStreamCaptureUnsupported).');
   expect(await page.textContent('.panel')).toContain('the wait killed the capture');
   await close(tab);
 });
@@ -106,7 +106,7 @@ test('j and k walk over the nodes; a folded node that a link names is shown', as
 test('a graph that goes in a circle says so and is drawn all the same', async () => {
   const nodes = [node(0), node(1), node(2)];
   const tab = await open(`${pageOf(report({ captures: [capture('1:1', { nodes, edges: [...chain(3), [2, 0]] })] }))}#graph`);
-  expect(await tab.page.textContent('.drawing .warning')).toContain('its edges go in a circle');
+  expect(await tab.page.textContent('.drawing .caution')).toContain('its edges go in a circle');
   expect(await tab.page.locator('.node').count()).toBe(3);
   await close(tab);
 });

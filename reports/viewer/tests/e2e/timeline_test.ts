@@ -57,6 +57,24 @@ test('a bar says what it is and leads to its findings and its graph', async () =
   await close(tab);
 });
 
+test('ranks are in their order, and only what is drawn has a legend', async () => {
+  const { coverage } = report();
+  const process = (pid: number, rank: number) => ({ pid, rank, argv0: 'decode', attached: true, events: 1, events_dropped: 0 });
+  const thread = (pid: number) => ({ process: String(pid), thread: 'main', bars: [bar('region', 0, 4000, { name: 'decode' }), bar('wait', 100, 101, { name: 'cudaStreamSynchronize' })] });
+  const tab = await open(`${pageOf(report({ coverage: { ...coverage, processes: [process(9, 1), process(7, 0)] }, timeline: { left_out: 0, threads: [thread(9), thread(7)] } }))}#timeline`);
+  const { page } = tab;
+  expect(await page.locator('.times h2').allTextContents()).toEqual(['rank 0, main thread', 'rank 1, main thread']);
+  expect((await page.locator('.legend li').allTextContents()).map((text) => text.trim())).toEqual(['Regions', 'Blocking calls']);
+  // A bar that is narrower than its name's beginning has no text.
+  expect(await page.locator('.time-bar.wait span').first().isVisible()).toBe(false);
+  expect(await page.locator('.time-bar.region span').first().isVisible()).toBe(true);
+  await page.click('.time-bar.wait >> nth=0');
+  expect(await page.locator('.panel .facts').textContent()).toContain('from100 µsto101 µs');
+  await page.goto(`${page.url().split('#')[0]}#run`);
+  expect(await page.locator('.table:has(caption:text-is("Processes")) tbody td:nth-child(2)').allTextContents()).toEqual(['0', '1']);
+  await close(tab);
+});
+
 test('zooming makes the bars wider', async () => {
   const tab = await open(`${address}#timeline`);
   const { page } = tab;
