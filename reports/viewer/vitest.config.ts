@@ -8,6 +8,8 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          isolate: false, // files share what they import, and the browser's tabs
+          maxWorkers: 2, // one works while the other waits for the browser
           include: ['tests/e2e/**/*_test.ts'],
           globalSetup: 'tests/made/browser_server.ts',
           testTimeout: 120_000,

@@ -1,12 +1,14 @@
 // A tab on a page, which fails the test on whatever the page should not do: an error, a word on the console, a request.
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { expect, inject } from 'vitest';
 
-let browser: Browser;
-let context: BrowserContext;
-beforeAll(async () => {
-  browser = await chromium.connect(inject('browser'));
-  context = await browser.newContext();
+// Test files that one worker runs share a context and its tabs: a new tab costs a process.
+const shared = globalThis as typeof globalThis & { context?: Promise<BrowserContext>; idle?: Page[] };
+const idle = (shared.idle ??= []);
+
+async function newContext(): Promise<BrowserContext> {
+  const browser = await chromium.connect(inject('browser'));
+  const context = await browser.newContext();
   // A page from disk may not use the clipboard in a browser without a window.
   await context.addInitScript(() => {
     const copy = (text: string) => {
@@ -15,10 +17,8 @@ beforeAll(async () => {
     };
     Object.defineProperty(navigator, 'clipboard', { value: { writeText: copy } });
   });
-});
-afterAll(async () => {
-  await browser.close();
-});
+  return context;
+}
 
 export interface Tab {
   page: Page;
@@ -34,7 +34,8 @@ interface Options {
 
 // `there`: what to wait for.
 export async function open(address: string, { width = 1400, height = 900, dark = false }: Options = {}, there = 'main'): Promise<Tab> {
-  const page = await context.newPage();
+  const context = await (shared.context ??= newContext());
+  const page = idle.pop() ?? (await context.newPage());
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
   const complaints: string[] = [];
@@ -50,8 +51,11 @@ export async function open(address: string, { width = 1400, height = 900, dark =
   return { page, complaints, copied: () => page.evaluate(() => (window as unknown as { copied: string }).copied) };
 }
 
-// What a test ends with.
+// What a test ends with. The tab of one that fails is not used again.
 export async function close({ page, complaints }: Tab): Promise<void> {
   expect(complaints).toEqual([]);
-  await page.close();
+  page.removeAllListeners();
+  // The next test may open the same file, which must be loaded anew.
+  await page.goto('about:blank');
+  idle.push(page);
 }
