@@ -8,11 +8,9 @@
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/cuda/host_place.h"
-#include "detector/preload/python/python_lines.h"
 #include "detector/preload/stacks/stacks.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/system/sys.h"
-#include "detector/preload/writer/modules.h"
 #include "detector/preload/writer/strings.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"
@@ -54,12 +52,10 @@ uint32_t call_name(ThreadState& thread, uint32_t domain, uint32_t cbid, const ch
 }
 
 void take_stacks(ThreadState& thread, CallRecord& record) {
-  bool truncated = false;
-  if (python_was_mapped()) find_python(thread);
-  if (!without(Part::python_stacks)) record.python_stack = python_stack(thread);
-  if (!without(Part::native_stacks))
-    record.stack = native_stack(thread, &truncated, record.python_stack != 0);
-  if (truncated) record.flags |= trace::kStackTruncated;
+  const BothStacks stacks = both_stacks(thread);
+  record.stack = stacks.native;
+  record.python_stack = stacks.python;
+  if (stacks.truncated) record.flags |= trace::kStackTruncated;
 }
 
 uint32_t stream_flags(const CallShape& shape, const Operands& operands) {

@@ -117,6 +117,14 @@ uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python) {
   return id;
 }
 
+BothStacks both_stacks(ThreadState& thread) {
+  BothStacks out;
+  if (python_was_mapped()) find_python(thread);
+  if (!without(Part::python_stacks)) out.python = python_stack(thread);
+  if (!without(Part::native_stacks)) out.native = native_stack(thread, &out.truncated, out.python != 0);
+  return out;
+}
+
 uint32_t caller_addresses(uint64_t* out, uint32_t most) {
   if (g_backtrace == nullptr) return 0;
   Walked walked;

@@ -19,6 +19,13 @@ bool warm_up_stacks();
 // interpreter's own frames would cost most of the time and say nothing.
 uint32_t native_stack(ThreadState& thread, bool* truncated, bool until_python = false);
 
+// The ids of the calling thread's native and Python stack, as far as they are recorded.
+struct BothStacks {
+  uint32_t native = 0, python = 0;
+  bool truncated = false;
+};
+BothStacks both_stacks(ThreadState& thread);
+
 // The calling thread's return addresses from the innermost frame outside this library and NVIDIA's on, at
 // most `most`; where Python runs, down to the interpreter. How many there are.
 uint32_t caller_addresses(uint64_t* out, uint32_t most);
