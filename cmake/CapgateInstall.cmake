@@ -8,10 +8,9 @@ if(TARGET capgate_preload)
   # capgate looks for it in ../lib, whatever the distribution calls its library folder.
   install(TARGETS capgate_preload capgate_watch_host LIBRARY DESTINATION lib)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/detector/include/capgate/capgate.h ${PROJECT_SOURCE_DIR}/detector/include/capgate/verify.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capgate)
-install(FILES ${PROJECT_SOURCE_DIR}/detector/python/capgate_marks.py ${PROJECT_SOURCE_DIR}/detector/python/capgate_verify.py
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/python)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/detector/include/capgate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/detector/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/python
+        FILES_MATCHING PATTERN "*.py")
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/ci/judge DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ci/github ${PROJECT_SOURCE_DIR}/ci/gitlab DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/ci)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/rules DESTINATION ${CMAKE_INSTALL_DATADIR}/capgate/docs FILES_MATCHING PATTERN "*.md")

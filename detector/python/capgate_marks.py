@@ -53,7 +53,12 @@ __all__ = [
     _ALLOW_BEGIN,
     _ALLOW_END,
     _SUBJECT,
-) = range(11)
+    _VERIFY_BEGIN,
+    _VERIFY_STEP,
+    _VERIFY_OUTPUT,
+    _VERIFY_DIFFERS,
+    _VERIFY_END,
+) = range(16)
 
 _hook = None
 _absent = False

@@ -15,8 +15,8 @@
 namespace capgate::seal {
 
 inline constexpr char kSealMagic[8] = {'C', 'G', 'S', 'E', 'A', 'L', 'E', 'D'};
-// 2: its records are those of a raw trace of version 2.
-inline constexpr uint32_t kSealVersion = 2;
+// Its records are those of a raw trace of the same version.
+inline constexpr uint32_t kSealVersion = 3;
 inline constexpr uint32_t kOldestSealVersion = 1;
 
 // The sections, unpacked. `name` is what an error calls the file.

@@ -23,8 +23,9 @@ namespace capgate::trace {
 
 inline constexpr char kMagic[8] = {'C', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
 // 2: graphs are written when an executable is made of them (graph_contents and what follows it), with the
-// calls that build and change them. Version 1 is read as before.
-inline constexpr uint32_t kVersion = 2;
+// calls that build and change them. 3: verifications, whose results change a verdict. Older versions are read
+// as before.
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kOldestVersion = 1;
 inline constexpr uint32_t kChunkMagic = 0x4b484347;  // "GCHK"
 inline constexpr int32_t kPending = INT32_MIN;       // CallRecord::result of a call that has not returned
@@ -315,6 +316,33 @@ struct HostOperandRecord {
   uint16_t state;       // OperandState
   uint16_t is_source;   // 1: CallRecord::src, 0: dst
   uint32_t reserved;
+};
+
+// step: a step enters a phase, which is the record's name: load (its inputs are loaded), fill (its outputs
+// are filled), launch (the eager step or the program's own launch), read (its outputs are copied).
+enum class VerifyOp : uint16_t { begin = 1, step = 2, output = 3, differs = 4, end = 5 };
+
+// What verify_replay says of itself, in order, on the thread that verifies. It is a claim: the calls between
+// its records show whether it is true. The facts are `KEY=VALUE`, one space between two of them, and `why`
+// reaches to the end of the text:
+//   begin    name: of the verification; inputs, steps: how many
+//   step     load: run (eager | replay), set, step, filling (0 or 1), refilled (1: free memory was filled)
+//   output   name: of the output; address, bytes, by (copy | kernel | host: how it is copied), state (0 or
+//   1);
+//            or, at the end: noise (of two eager runs), varied (1: input sets changed it)
+//   differs  name: of the output; set, step, filling, refilled, index, eager, replay, elements, of, largest,
+//            allowed, kept (1: it is what the output was filled with), state
+//   end      name: equal | differs | nothing | raised; refilled: bytes; varied: sets whose eager outputs
+//            differ from the first one's, separated by commas; why
+struct VerifyRecord {
+  RecordHeader h;
+  uint64_t t_ns;
+  uint16_t op;  // VerifyOp
+  uint16_t reserved;
+  uint32_t name;                 // string id
+  uint32_t facts;                // string id
+  uint32_t stack, python_stack;  // of the begin: where the program asks for it
+  uint32_t reserved2;
 };
 
 struct EndRecord {

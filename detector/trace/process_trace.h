@@ -72,6 +72,7 @@ struct ProcessTrace {
   std::vector<OnThread<NoticeRecord>> notices;
   std::vector<OnThread<PoolBlockRecord>> pool_blocks;
   std::vector<OnThread<HostOperandRecord>> host_operands;
+  std::vector<OnThread<VerifyRecord>> verifications;
   std::vector<OnThread<EndRecord>> ends;
   std::vector<EventRef> order;  // all of the above by seq
 

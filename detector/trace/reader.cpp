@@ -127,6 +127,9 @@ class Collector {
       case RecordType::notice:
         add(to_.notices, data, tid, type);
         return;
+      case RecordType::verify:
+        add(to_.verifications, data, tid, type);
+        return;
       case RecordType::end:
         add(to_.ends, data, tid, type);
         return;

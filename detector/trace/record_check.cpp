@@ -75,6 +75,8 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return fixed(sizeof(PoolBlockRecord));
     case RecordType::host_operand:
       return fixed(sizeof(HostOperandRecord));
+    case RecordType::verify:
+      return fixed(sizeof(VerifyRecord));
     case RecordType::thread:
       return fixed(sizeof(ThreadRecord));
     case RecordType::counter:

@@ -39,6 +39,7 @@ enum class RecordType : uint16_t {
   exec_node = 27,       // GraphNodeRecord with the executable in place of the graph: new parameters of a node
   pool_block = 28,      // PoolBlockRecord: memory that a framework's own allocator hands out
   host_operand = 29,    // HostOperandRecord: whether memory that a captured copy names is still there
+  verify = 30,          // VerifyRecord: what verify_replay says of itself
 };
 
 struct RecordHeader {

@@ -10,7 +10,7 @@
 namespace capgate::reports {
 namespace {
 
-constexpr std::array<std::string_view, 96> kNotUser{
+constexpr std::array<std::string_view, 103> kNotUser{
     // CUDA and its libraries, also those of the wheels
     "libcuda.so*", "libcudart*.so*", "libcublas*.so*", "libcudnn*.so*", "libcufft*.so*", "libcurand*.so*",
     "libcusolver*.so*", "libcusparse*.so*", "libnccl*.so*", "libnv*.so*", "libcupti*.so*", "libcapgate*.so*",
@@ -39,8 +39,10 @@ constexpr std::array<std::string_view, 96> kNotUser{
     "<string>", "<eval_with_key>*", "<torch_package*", "<unknown>", "<stdin-generated>*",
     "*/torchinductor_*/*", "*/.triton/cache/*", "*/tmpxft_*", "*.cudafe1.*", "__device_stub__*",
     "__wrapper__device_stub_*",
-    // capgate's own Python file
-    "*/capgate_marks.py", "capgate_marks.py"};
+    // capgate's own Python files and headers
+    "*/capgate_marks.py", "capgate_marks.py", "*/capgate_verify*.py", "capgate_verify*.py",
+    "*/capgate_evidence.py", "capgate_evidence.py", "*/capgate/capgate.h", "*/capgate/verify*.h",
+    "capgate::verify_*"};
 
 // What of a frame a pattern is compared with.
 enum class Compared { module, file, function };

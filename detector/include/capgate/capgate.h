@@ -55,7 +55,12 @@ enum capgate_op {
   CAPGATE_OP_BREAK_END = 7,
   CAPGATE_OP_ALLOW_BEGIN = 8,
   CAPGATE_OP_ALLOW_END = 9,
-  CAPGATE_OP_SUBJECT = 10
+  CAPGATE_OP_SUBJECT = 10,
+  CAPGATE_OP_VERIFY_BEGIN = 11, /* these five are verify_replay's: verify_evidence.h */
+  CAPGATE_OP_VERIFY_STEP = 12,
+  CAPGATE_OP_VERIFY_OUTPUT = 13,
+  CAPGATE_OP_VERIFY_DIFFERS = 14,
+  CAPGATE_OP_VERIFY_END = 15
 };
 
 typedef int (*capgate_hook_fn)(int op, const char* a, const char* b);

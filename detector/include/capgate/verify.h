@@ -16,8 +16,11 @@
  * again: a graph that lives on freed memory shows it there. A pass is this and no more: this graph gave the
  * eager results for these inputs over these steps.
  *
- * C++17, header-only, with CUDA's runtime library. Everything runs on the current device, between waits for
- * the whole device. Whole numbers must be equal; halves are numbers where their element type is named.
+ * Under `capgate audit` all this is evidence: docs/verify.md.
+ *
+ * C++17, header-only, with CUDA's runtime library; copy the whole folder. Everything runs on the current
+ * device, between waits for the whole device. Whole numbers must be equal; halves are numbers where their
+ * element type is named.
  */
 #ifndef CAPGATE_VERIFY_H
 #define CAPGATE_VERIFY_H
@@ -28,34 +31,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "verify_evidence.h"
+#include "verify_numbers.h"
+
 namespace capgate {
-
-enum class element { bits, float16, bfloat16, float32, float64 };
-
-/* A buffer on the current device. `size` is that of one element in bytes. */
-struct buffer {
-  std::string name;
-  void* data;
-  std::size_t count;
-  std::size_t size;
-  element type;
-};
-
-/* `count` elements at `data`. Halves need their type named: of("x", p, n, element::float16). */
-template <class T>
-buffer of(std::string name, T* data, std::size_t count,
-          element type = std::is_same<T, float>::value    ? element::float32
-                         : std::is_same<T, double>::value ? element::float64
-                                                          : element::bits) {
-  return {std::move(name), const_cast<std::remove_const_t<T>*>(data), count, sizeof(T), type};
-}
 
 struct replay_check {
   std::string name = "the step";
@@ -69,16 +53,6 @@ struct replay_check {
   double relative = -1, absolute = -1;  // what rounding may change; below 0: by the element's type
   bool refill = true;                   // whether to do it all again with free device memory filled
   std::size_t most_refilled = std::size_t{1} << 30;  // bytes
-};
-
-struct replay_mismatch {
-  std::string what;  // name of the buffer
-  int set = 0, step = 0;
-  bool refilled = false;  // after free memory was filled
-  std::size_t index = 0;  // the first element that differs
-  double eager = 0, replay = 0;
-  std::size_t elements = 0, of = 0;
-  double largest = 0;  // difference; NaN where one of the two is no number
 };
 
 struct replay_result {
@@ -120,113 +94,26 @@ struct replay_result {
 
 namespace verify_detail {
 
-using bytes = std::vector<unsigned char>;
-using step_values = std::vector<bytes>;       // a buffer each
-using run_values = std::vector<step_values>;  // a step each
-
-inline double half_value(std::uint16_t h, int exponent_bits) {
-  const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  const int exponent = (h >> mantissa_bits) & ((1 << exponent_bits) - 1),
-            mantissa = h & ((1 << mantissa_bits) - 1);
-  double value;
-  if (exponent == (1 << exponent_bits) - 1)
-    value = mantissa ? NAN : INFINITY;
-  else if (exponent == 0)
-    value = std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  else
-    value = std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
-  return h & 0x8000 ? -value : value;
-}
-
-template <class T>
-T at(const bytes& values, std::size_t i) {
-  T value;
-  std::memcpy(&value, values.data() + i * sizeof(T), sizeof(T));
-  return value;
-}
-
-inline double value_of(const buffer& b, const bytes& values, std::size_t i) {
-  switch (b.type) {
-    case element::float16:
-      return half_value(at<std::uint16_t>(values, i), 5);
-    case element::bfloat16:
-      return half_value(at<std::uint16_t>(values, i), 8);
-    case element::float32:
-      return at<float>(values, i);
-    case element::float64:
-      return at<double>(values, i);
-    case element::bits:
-      break;
-  }
-  switch (b.size) {
-    case 1:
-      return at<std::int8_t>(values, i);
-    case 2:
-      return at<std::int16_t>(values, i);
-    case 4:
-      return at<std::int32_t>(values, i);
-    case 8:
-      return static_cast<double>(at<std::int64_t>(values, i));
-    default:
-      return values[i * b.size];
-  }
-}
-
-/* PyTorch's own comparison has the same figures. */
-inline std::pair<double, double> tolerance(const replay_check& check, element type) {
-  std::pair<double, double> of_type{0, 0};
-  if (type == element::float16) of_type = {1e-3, 1e-5};
-  if (type == element::bfloat16) of_type = {1.6e-2, 1e-5};
-  if (type == element::float32) of_type = {1.3e-6, 1e-5};
-  if (type == element::float64) of_type = {1e-7, 1e-7};
-  return {check.relative < 0 ? of_type.first : check.relative,
-          check.absolute < 0 ? of_type.second : check.absolute};
-}
-
-/* The largest finite difference of two eager runs. */
-inline double noise(const buffer& b, const bytes& one, const bytes& other) {
-  if (b.type == element::bits || one == other) return 0;
-  double most = 0;
-  for (std::size_t i = 0; i < b.count; ++i) {
-    const double difference = std::fabs(value_of(b, one, i) - value_of(b, other, i));
-    if (std::isfinite(difference)) most = std::max(most, difference);
-  }
-  return most;
-}
-
-inline replay_mismatch compare(const buffer& b, const bytes& eager, const bytes& replay, double relative,
-                               double absolute) {
-  replay_mismatch found;
-  found.of = b.count;
-  if (eager == replay) return found;
-  for (std::size_t i = 0; i < b.count; ++i) {
-    if (std::memcmp(eager.data() + i * b.size, replay.data() + i * b.size, b.size) == 0) continue;
-    const double x = value_of(b, eager, i), y = value_of(b, replay, i), difference = std::fabs(x - y);
-    if (b.type != element::bits) {
-      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-      if (std::isfinite(x) && difference <= absolute + relative * std::fabs(x)) continue;
-    }
-    if (found.elements++ == 0) {
-      found.index = i;
-      found.eager = x;
-      found.replay = y;
-    }
-    found.largest =
-        std::isnan(difference) || std::isnan(found.largest) ? NAN : std::max(found.largest, difference);
-  }
-  return found;
-}
-
 class trial {
  public:
-  explicit trial(const replay_check& check) : check_(check), buffers_(check.outputs) {
+  explicit trial(const replay_check& check)
+      : check_(check), buffers_(check.outputs), told_(check.name, check.inputs, check.steps) {
     buffers_.insert(buffers_.end(), check.state.begin(), check.state.end());
+    noise_.resize(buffers_.size());
+    set_varied_.resize(static_cast<std::size_t>(std::max(check.inputs, 0)));
     result_.name = check.name;
     result_.inputs = check.inputs;
     result_.steps = check.steps;
   }
 
   replay_result run() {
+    const replay_result result = verify();
+    tell_result();
+    return result;
+  }
+
+ private:
+  replay_result verify() {
     if (!check_.eager || !check_.replay || !check_.load)
       return nothing("eager, replay and load must all be given");
     if (check_.inputs < 2)
@@ -244,8 +131,6 @@ class trial {
     restore();
     return result_;
   }
-
- private:
   replay_result nothing(const char* why) {
     result_.nothing = why;
     return result_;
@@ -281,22 +166,24 @@ class trial {
     });
   }
 
-  /* Bytes of 0xff are NaN in every type of float, of 0x46 a plain number in each. */
   void poison(int way) {
     for (const buffer& b : check_.outputs)
-      if (!is_state(b))
-        must(cudaMemset(b.data, way == 0 ? 0xff : 0x46, b.count * b.size), "filling " + b.name);
+      if (!is_state(b)) must(cudaMemset(b.data, kFillings[way], b.count * b.size), "filling " + b.name);
   }
 
-  run_values steps_of(const std::function<void()>& launch, const char* what, int set, int way) {
+  run_values steps_of(bool replay, int set, int way, bool refilled) {
     run_values values;
     restore();
     for (int step = 0; step < check_.steps && result_.nothing.empty(); ++step) {
+      told_.load(replay ? "replay" : "eager", set, step, way, refilled);
       check_.load(set, step);
+      told_.enter("fill");
       poison(way);
       wait("load");
-      launch();
-      wait(what);
+      told_.enter("launch");
+      (replay ? check_.replay : check_.eager)();
+      wait(replay ? "the replay" : "the eager step");
+      told_.enter("read");
       values.push_back(copies());
     }
     return values;
@@ -305,20 +192,27 @@ class trial {
   void round(bool refilled) {
     run_values first;
     std::vector<bool> varied(buffers_.size());
+    for (std::size_t i = 0; i < buffers_.size() && !refilled; ++i)
+      told_.output(buffers_[i].name, buffers_[i].data, buffers_[i].count * buffers_[i].size,
+                   i >= check_.outputs.size());
     for (int set = 0; set < check_.inputs; ++set)
       for (int way = 0; way < 2; ++way) {
-        const run_values eager = steps_of(check_.eager, "the eager step", set, way);
-        const run_values again = steps_of(check_.eager, "the eager step", set, way);
-        const run_values replay = steps_of(check_.replay, "the replay", set, way);
+        const run_values eager = steps_of(false, set, way, refilled);
+        const run_values again = steps_of(false, set, way, refilled);
+        const run_values replay = steps_of(true, set, way, refilled);
         if (!result_.nothing.empty()) return;
-        compare_runs(eager, again, replay, set, refilled);
+        compare_runs(eager, again, replay, set, way, refilled);
         if (way != 0) continue;
         if (set == 0) first = eager;
         for (std::size_t i = 0; i < buffers_.size(); ++i)
           for (int step = 0; step < check_.steps; ++step)
-            if (eager[step][i] != first[step][i]) varied[i] = true;
+            // Noise is no other input.
+            if (compare(buffers_[i], first[step][i], eager[step][i], 0, 2 * noise_[i]).elements > 0)
+              varied[i] = set_varied_[static_cast<std::size_t>(set)] = true;
       }
     result_.unvaried.clear();
+    for (std::size_t i = 0; i < buffers_.size() && !refilled; ++i)
+      told_.compared(buffers_[i].name, noise_[i], varied[i]);
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (!varied[i]) result_.unvaried.push_back(buffers_[i].name);
     if (result_.unvaried.size() == buffers_.size())
@@ -326,13 +220,15 @@ class trial {
   }
 
   void compare_runs(const run_values& eager, const run_values& again, const run_values& replay, int set,
-                    bool refilled) {
+                    int way, bool refilled) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const buffer& b = buffers_[i];
+      for (int step = 0; step < check_.steps; ++step)
+        noise_[i] = std::max(noise_[i], noise(b, eager[step][i], again[step][i]));
       if (std::any_of(result_.mismatches.begin(), result_.mismatches.end(),
                       [&](const replay_mismatch& m) { return m.what == b.name && m.set == set; }))
         continue;
-      const auto [relative, absolute] = tolerance(check_, b.type);
+      const auto [relative, absolute] = tolerance(check_.relative, check_.absolute, b.type);
       for (int step = 0; step < check_.steps; ++step) {
         replay_mismatch found = compare(b, eager[step][i], replay[step][i], relative,
                                         absolute + 2 * noise(b, eager[step][i], again[step][i]));
@@ -341,6 +237,10 @@ class trial {
         found.set = set;
         found.step = step;
         found.refilled = refilled;
+        const auto* const bytes_of_it = replay[step][i].data() + found.index * b.size;
+        found.kept = std::all_of(bytes_of_it, bytes_of_it + b.size,
+                                 [&](unsigned char byte) { return byte == kFillings[way]; });
+        tell_difference(found, way, i >= check_.outputs.size());
         result_.mismatches.push_back(std::move(found));
         break;
       }
@@ -401,8 +301,41 @@ class trial {
     }
   }
 
+  void tell_difference(const replay_mismatch& m, int way, bool state) {
+    told_.differs(m.what, facts()
+                              .add("set", m.set)
+                              .add("step", m.step)
+                              .add("filling", way)
+                              .add("refilled", m.refilled ? 1 : 0)
+                              .add("index", m.index)
+                              .add("eager", m.eager)
+                              .add("replay", m.replay)
+                              .add("elements", m.elements)
+                              .add("of", m.of)
+                              .add("largest", m.largest)
+                              .add("allowed", m.allowed)
+                              .add("kept", m.kept ? 1 : 0)
+                              .add("state", state ? 1 : 0));
+  }
+
+  void tell_result() {
+    std::string varied;
+    for (std::size_t set = 0; set < set_varied_.size(); ++set)
+      if (set_varied_[set]) varied += (varied.empty() ? "" : ",") + std::to_string(set);
+    facts how;
+    how.add("refilled", result_.refilled).add("varied", varied);
+    if (!result_.nothing.empty()) how.add("why", result_.nothing);
+    told_.end(result_.ok() ? "equal" : result_.nothing.empty() ? "differs" : "nothing", how);
+  }
+
+  /* The bytes of each way of filling: NaN in every type of float, and a plain number. */
+  static constexpr unsigned char kFillings[2] = {0xff, 0x46};
+
   const replay_check& check_;
   std::vector<buffer> buffers_;  // outputs, then state
+  evidence told_;
+  std::vector<double> noise_;     // of each buffer, between two eager runs
+  std::vector<bool> set_varied_;  // whether a set's eager outputs differ from the first one's
   step_values begin_;
   replay_result result_;
 };

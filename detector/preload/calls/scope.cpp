@@ -27,7 +27,8 @@ std::atomic<uint32_t> g_outside[size_t(Family::count)];
 
 // Judged for no other reason than that the thread replays graphs: that goes on as long as a server lives.
 bool in_step_only(const ThreadState& thread) {
-  return captures_open() == 0 && thread.marked_ranges == 0 && !process_range_open();
+  return captures_open() == 0 && thread.marked_ranges == 0 && !process_range_open() &&
+         thread.verifications == 0;
 }
 
 void forget_in_child() {
@@ -38,7 +39,7 @@ void forget_in_child() {
 CAPGATE_AFTER_FORK(forget_in_child)
 
 bool is_judged(const ThreadState& thread, Family family) {
-  if (captures_open() != 0) return true;
+  if (captures_open() != 0 || thread.verifications != 0) return true;
   if (has_trait(family, trace::kOnlyCaptures)) return false;
   return thread.marked_ranges != 0 || process_range_open() || thread.launched_graph;
 }

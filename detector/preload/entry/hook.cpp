@@ -1,8 +1,10 @@
 // The door that capgate.h and capgate_marks.py come through.
 #include "detector/include/capgate/capgate.h"
 #include "detector/preload/calls/ranges.h"
+#include "detector/preload/calls/verifications.h"
 
 using capgate::preload::RangeKind;
+using capgate::trace::VerifyOp;
 
 extern "C" __attribute__((visibility("default"))) int capgate_hook_v1(int op, const char* a, const char* b) {
   namespace preload = capgate::preload;
@@ -40,6 +42,21 @@ extern "C" __attribute__((visibility("default"))) int capgate_hook_v1(int op, co
       return 1;
     case CAPGATE_OP_SUBJECT:
       preload::set_subject(a, b);
+      return 1;
+    case CAPGATE_OP_VERIFY_BEGIN:
+      preload::note_verification(VerifyOp::begin, a, b);
+      return 1;
+    case CAPGATE_OP_VERIFY_STEP:
+      preload::note_verification(VerifyOp::step, a, b);
+      return 1;
+    case CAPGATE_OP_VERIFY_OUTPUT:
+      preload::note_verification(VerifyOp::output, a, b);
+      return 1;
+    case CAPGATE_OP_VERIFY_DIFFERS:
+      preload::note_verification(VerifyOp::differs, a, b);
+      return 1;
+    case CAPGATE_OP_VERIFY_END:
+      preload::note_verification(VerifyOp::end, a, b);
       return 1;
     default:
       return 0;  // a header newer than this library

@@ -63,6 +63,7 @@ struct ThreadState {
   uint32_t ranges_open;  // may exceed kMaxRanges
   uint32_t marked_ranges;
   uint32_t unwritten_ranges;
+  uint32_t verifications;    // begun by this thread, and not ended
   uint32_t step_calls;       // recorded only because it replays graphs
   uint32_t polls, poll_key;  // the same query, how many times in a row
   uint64_t entry;            // where the callback's return address lies; 0 outside callbacks

@@ -9,16 +9,17 @@
 namespace capgate::trace {
 namespace {
 
-constexpr std::array kTypes = {"none",       "meta",        "string",     "stack",     "python_stack",
-                               "module",     "call",        "region",     "mark",      "stream",
-                               "context",    "module_load", "graph",      "exec",      "node",
-                               "capture",    "graph_node",  "graph_edge", "thread",    "counter",
-                               "end",        "pointer",     "exception",  "notice",    "graph_contents",
-                               "graph_link", "node_clone",  "exec_node",  "pool_block"};
+constexpr std::array kTypes = {
+    "none",       "meta",         "string",     "stack",          "python_stack", "module",     "call",
+    "region",     "mark",         "stream",     "context",        "module_load",  "graph",      "exec",
+    "node",       "capture",      "graph_node", "graph_edge",     "thread",       "counter",    "end",
+    "pointer",    "exception",    "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node",
+    "pool_block", "host_operand", "verify"};
 constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
 constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop",  "allow_begin", "allow_end",
                                  "break_begin", "break_end",   "expect_fail", "detach"};
+constexpr std::array kVerifyOps = {"?", "begin", "step", "output", "differs", "end"};
 constexpr std::array kObjectOps = {"?", "made", "destroyed", "cloned", "loaded", "unloaded"};
 
 template <size_t N>
@@ -152,6 +153,13 @@ class Lines {
         const auto& r = begin(trace_.notices[i]);
         std::printf("notice kind=%u %s python=%u\n", r.kind, text(r.text).c_str(), r.python_stack);
         if (stacks_) stacks_(0, r.python_stack);
+        break;
+      }
+      case RecordType::verify: {
+        const auto& r = begin(trace_.verifications[i]);
+        std::printf("verify %s %s (%s) stack=%u python=%u\n", word(kVerifyOps, r.op), text(r.name).c_str(),
+                    text(r.facts).c_str(), r.stack, r.python_stack);
+        if (stacks_) stacks_(r.stack, r.python_stack);
         break;
       }
       case RecordType::end:

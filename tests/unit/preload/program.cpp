@@ -35,6 +35,8 @@ void changes_a_child();
 void callback_data();
 void copies_from_the_heap();
 void refused_graphs();
+void verifies_a_graph();
+void verifies_later();
 
 namespace {
 
@@ -616,6 +618,8 @@ int main(int argc, char** argv) {
       {"callback_data", callback_data},
       {"copies_from_the_heap", copies_from_the_heap},
       {"refused_graphs", refused_graphs},
+      {"verifies_a_graph", verifies_a_graph},
+      {"verifies_later", verifies_later},
       {"nothing", [] {}},
       {"only_starts_cuda", [] { cuInit(0); }},
   };

@@ -10,6 +10,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(SOURCE / "detector/python"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import capgate_marks  # noqa: E402
 from arrays import Array  # noqa: E402
 from capgate_marks import verify_replay  # noqa: E402
 from capgate_verify import NothingVerified, ReplayMismatch  # noqa: E402
@@ -188,6 +189,92 @@ class Verify(unittest.TestCase):
     def test_a_shape_that_differs(self):
         with self.assertRaisesRegex(ReplayMismatch, r"element 0 is 'float32\[1\]', eagerly 'float32\[2\]'"):
             verify_replay(lambda: self.program.x.copy(), lambda: Array([1.0]), load=self.program.load)
+
+    def test_noise_is_no_other_input(self):
+        flip = iter(range(10**6))
+
+        def noisy():
+            self.program.y.values[:] = [0.25 * (next(flip) // 3 % 2), 1.0]
+
+        with self.assertRaisesRegex(NothingVerified, "the 2 input sets give the same eager outputs"):
+            verify_replay(noisy, noisy, load=lambda i: None, outputs={"y": self.program.y})
+
+
+class Evidence(unittest.TestCase):
+    """What an audit is told."""
+
+    def setUp(self):
+        self.program = Program()
+        self.told = []
+        hook, absent = capgate_marks._hook, capgate_marks._absent
+        self.addCleanup(lambda: (setattr(capgate_marks, "_hook", hook), setattr(capgate_marks, "_absent", absent)))
+        capgate_marks._hook = self.hook
+
+    def hook(self, op, a, b):
+        if op:
+            self.told.append(f"{op} {a.decode()}: {b.decode()}")
+        return 1
+
+    def count(self, beginning):
+        return sum(line.startswith(beginning) for line in self.told)
+
+    def test_each_step_and_its_phases(self):
+        self.program.verify(name="decode")
+        self.assertEqual(self.told[0], "11 decode: inputs=2 steps=3")
+        self.assertEqual(self.told[1], "12 load: run=eager set=0 step=0 filling=0 refilled=0")
+        self.assertEqual(self.told[2:5], ["12 fill: ", "12 launch: ", "12 read: "])
+        self.assertEqual(self.count("12 load: run=replay "), 2 * 2 * 3)
+        self.assertEqual(self.count("12 load: run=eager "), 2 * (2 * 2 * 3))
+        place = self.program.y.__array_interface__["data"][0]
+        self.assertEqual(self.count(f"13 y: address={place:#x} bytes=8 by=host state=0"), 1)
+        self.assertEqual(self.count("13 sums: address="), 1)
+        self.assertEqual(self.count("13 y: noise=0.0 varied=1"), 1)
+        self.assertEqual(self.count("13 position: noise=0.0 varied=0"), 1)
+        self.assertEqual(self.told[-1], "15 equal: refilled=0 varied=1")
+
+    def test_the_outputs_are_told_between_the_replay_and_their_copies(self):
+        self.program.verify()
+        at = next(i for i, line in enumerate(self.told) if line.startswith("13 y: address="))
+        self.assertEqual(self.told[at - 1], "12 launch: ")
+        self.assertIn("12 read: ", self.told[at : at + 4])
+
+    def test_the_first_difference(self):
+        self.program.scale = 2.5
+        with self.assertRaises(ReplayMismatch):
+            self.program.verify(lambda: self.program.step(scale=2.0))
+        self.assertEqual(
+            self.count("14 y: set=0 step=0 filling=0 refilled=0 index=0 eager=3.5 replay=3.0 elements=2 of=2 largest=5.0 allowed="), 1
+        )
+        self.assertEqual(self.told[-1], "15 differs: refilled=0 varied=1")
+
+    def test_an_output_that_was_not_written(self):
+        with self.assertRaises(ReplayMismatch):
+            self.program.verify(lambda: None, state={})
+        self.assertIn(" kept=1 ", next(line for line in self.told if line.startswith("14 y: ")))
+
+    def test_a_shape_is_told_without_a_space(self):
+        with self.assertRaises(ReplayMismatch):
+            verify_replay(lambda: self.program.x.copy(), lambda: Array([1.0]), load=self.program.load)
+        self.assertIn("eager=float32[2] replay=float32[1] ", next(line for line in self.told if line.startswith("14 ")))
+
+    def test_why_nothing_is_verified(self):
+        with self.assertRaises(NothingVerified):
+            self.program.verify(inputs=1)
+        self.assertEqual(self.told[0], "11 the step: inputs=1 steps=3")
+        self.assertTrue(self.told[1].startswith("15 nothing: why=1 input set: a value"), self.told[1])
+
+    def test_an_exception_of_the_program(self):
+        def replay():
+            raise RuntimeError("an illegal\nmemory access")
+
+        with self.assertRaises(RuntimeError):
+            self.program.verify(replay)
+        self.assertEqual(self.told[-1], "15 raised: why=RuntimeError: an illegal memory access")
+
+    def test_without_an_audit_nothing_is_told(self):
+        capgate_marks._hook, capgate_marks._absent = None, True
+        self.program.verify()
+        self.assertEqual(self.told, [])
 
 
 if __name__ == "__main__":
