@@ -97,8 +97,11 @@ TEST_F(Evidence, SaysWhereAnOutputWasNotWritten) {
                 count("14 y: set=0 step=0 filling=0 refilled=0 index=0 eager=2 replay=nan"),
             1u);
   EXPECT_EQ(count("14 y: "), 2u);
-  for (const std::string& line : told)
-    if (line.rfind("14 y: ", 0) == 0) EXPECT_NE(line.find(" kept=1 "), std::string::npos) << line;
+  for (const std::string& line : told) {
+    if (line.rfind("14 y: ", 0) == 0) {
+      EXPECT_NE(line.find(" kept=1 "), std::string::npos) << line;
+    }
+  }
 }
 
 TEST_F(Evidence, SaysWhyNothingIsVerified) {
