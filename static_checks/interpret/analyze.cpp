@@ -149,8 +149,8 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
         summary.calls.back().given = given_[ref.given];
         break;
       case Core::Kind::gap:
-        if (!core.gap.aside)
-          summary.open.push_back({core.gap.function, core.gap.place, core.gap.reason, core.gap.remedy, ""});
+        summary.open.push_back(
+            {core.gap.function, core.gap.place, core.gap.reason, core.gap.remedy, "", core.gap.aside});
         break;
       case Core::Kind::explanation:
         summary.explanations.push_back(core.explanation);

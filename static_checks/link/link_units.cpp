@@ -228,9 +228,9 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
       const FunctionSummary& f = *body;
       if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
       for (const OpenPlace& open : f.open)
-        if (gaps.insert(f.usr + '\0' + open.function + '\0' + open.reason).second)
-          result.not_analysed.push_back(
-              {open.function, f.usr, open.place, open.reason, open.remedy, v.region});
+        if (gaps.insert((open.aside ? "" : f.usr) + '\0' + open.function + '\0' + open.reason).second)
+          result.not_analysed.push_back({open.function, f.usr, open.place, open.reason, open.remedy,
+                                         open.aside ? "" : v.region, open.aside});
       for (const LatentFinding& latent : f.latent) {
         const Guards guards = both(v.guards, latent.guards);
         if (guards.not_capturing) continue;

@@ -73,10 +73,11 @@ struct OpenPlace {
   std::string function;
   Place place;
   std::string reason, remedy, region;
+  bool aside = false;
 };
 template <class A>
 void fields(A& archive, OpenPlace& v) {
-  archive(v.function, v.place, v.reason, v.remedy, v.region);
+  archive(v.function, v.place, v.reason, v.remedy, v.region, v.aside);
 }
 
 // A function with a body in this unit (user sources only).
