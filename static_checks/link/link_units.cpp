@@ -31,8 +31,8 @@ bool is_by_value(const std::string& rule) {
 }
 
 struct Visit {
-  std::string origin;  // the unit of the region: it has judged its own bodies in their context
-  std::string caller;  // the unit of the call, for the same reason; empty after a dispatch
+  std::string origin;  // the unit of the region
+  std::string caller;  // the unit of the call; empty after a dispatch
   std::string region;
   std::vector<FlowStep> path;
   Guards guards;
@@ -41,6 +41,12 @@ struct Visit {
   std::vector<HostTest> tests = {};
   bool is_virtual = false;         // a call by dispatch
   std::vector<Counts> given = {};  // which of the callee's parameters are counts
+
+  // The unit of a call has judged its own bodies in their context. That of the region has seen what it calls
+  // itself, not what others call in it on their way.
+  bool has_judged(const std::string& unit) const {
+    return (depth == 0 && unit == origin) || (!caller.empty() && unit == caller);
+  }
 };
 
 // Those that still decide something: of what the callers count, they rule nothing out.
@@ -115,7 +121,7 @@ void add_left_open(const std::vector<UnitSummary>& units, std::vector<NotAnalyse
 
 using Bodies = std::map<std::string, std::vector<std::pair<std::string, const FunctionSummary*>>>;
 
-// The unit sees that overrider itself, and has judged it there.
+// The unit of a virtual call sees that overrider itself, and has judged it there.
 bool dispatched_by(const Bodies& functions, const std::string& unit, const std::string& base,
                    const std::string& overrider) {
   const auto found = functions.find(base);
@@ -212,7 +218,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     const auto found = functions.find(v.usr);
     if (found != functions.end())
       for (const auto& [file, body] : found->second) {
-        if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
+        if (v.has_judged(file)) continue;
         for (const Explanation& inside : body->explanations)
           if (explained.emplace(inside.text, inside.place, v.region).second)
             result.explanations.push_back(reached_from(v, inside));
@@ -226,7 +232,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty(), v.given).second) continue;
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
-      if (file == v.origin || (!v.caller.empty() && file == v.caller)) continue;
+      if (v.has_judged(file)) continue;
       for (const OpenPlace& open : f.open)
         if (gaps.insert((open.aside ? "" : f.usr) + '\0' + open.function + '\0' + open.reason).second)
           result.not_analysed.push_back({open.function, f.usr, open.place, open.reason, open.remedy,
@@ -268,7 +274,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
           result.findings[at->second] = std::move(finding);
       }
       for (const CallSite& call : f.calls) {
-        if (f.dispatch && dispatched_by(functions, v.origin, f.usr, call.callee_usr)) continue;
+        if (f.dispatch && dispatched_by(functions, v.caller, f.usr, call.callee_usr)) continue;
         Visit next{v.origin,
                    f.dispatch ? std::string() : file,
                    v.region,

@@ -77,6 +77,30 @@ TEST(Link, FollowsCallsThroughUnitsAndNothingElse) {
   EXPECT_EQ(sync->flow[3].place.line, 20);
 }
 
+// The region's unit has judged what the region calls in it, not what another unit calls in it on the way.
+TEST(Link, ComesBackToTheUnitOfTheRegion) {
+  UnitSummary decode = decode_unit();
+  FunctionSummary copy;
+  copy.usr = copy.name = "copy";
+  copy.latent.push_back({finding("sync-copy", "decode.cu", 30), {}});
+  decode.functions.push_back(copy);
+  UnitSummary layer = layer_unit();
+  layer.functions[0].calls = {call("copy", "layer.cu", 14)};
+  EXPECT_EQ(names(link_units({decode, layer})),
+            (std::vector<std::string>{"device-alloc:10", "sync-copy:30"}));
+  decode.exits[0].call = call("copy", "decode.cu", 5);
+  EXPECT_TRUE(link_units({decode, layer}).findings.empty());
+}
+
+TEST(Link, AnotherProjectsCodeBehindALinkedUnitIsNamedAndNoReason) {
+  UnitSummary layer = layer_unit();
+  layer.functions[0].open = {{"engine::enqueue", {"/engine.h", 3, 1}, "a region calls it", "", "", true}};
+  const LinkResult result = link_units({decode_unit(), layer, debug_unit()});
+  ASSERT_EQ(result.not_analysed.size(), 1u);
+  EXPECT_TRUE(result.not_analysed[0].aside);
+  EXPECT_EQ(result.not_analysed[0].region, "");
+}
+
 TEST(Link, TheOrderOfUnitsDoesNotMatter) {
   std::vector<UnitSummary> units{decode_unit(), layer_unit(), debug_unit()};
   const LinkResult first = link_units(units);
