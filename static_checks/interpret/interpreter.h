@@ -171,6 +171,7 @@ class Interpreter : Kept {
   Value opaque(const Node* n, Function* function, const std::vector<Argument>& arguments,
                const std::vector<PathId>& object);
   void forget_outputs(const Function& function, const std::vector<Argument>& arguments);
+  std::vector<CallablesId> candidates_of(CallablesId callables);
   Value invoke(CallablesId callables, const Node* at, std::vector<Argument>& arguments);
   Value invoke_one(Function& function, const Node* at, std::vector<Argument>& arguments);
   CallablesId callable_of(const Argument& argument);

@@ -24,11 +24,16 @@ bool may_begin_a_region(std::string_view code) {
 
 void Lowering::Impl::collect() {
   collect_in(context_.getTranslationUnitDecl());
+  drop_overriders_of_no_object();
 }
 
 void Lowering::Impl::collect_in(const clang::DeclContext* context) {
+  if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(context)) note_made(record);
   for (const clang::Decl* d : context->decls()) {
     if (const auto* friendly = llvm::dyn_cast<clang::FriendDecl>(d)) d = friendly->getFriendDecl();
+    if (const auto* record = llvm::dyn_cast_or_null<clang::CXXRecordDecl>(d);
+        record && record->isLambda() && tree_.is_user(d))
+      collect_in_lambda(record);
     if (d && !d->isImplicit() && tree_.is_user(d)) collect_one(d);
   }
 }
@@ -65,9 +70,53 @@ void Lowering::Impl::collect_function(const clang::FunctionDecl* d) {
   Function* f = function_of(d);
   if (!f->has_body || f->device_only || !f->user || !collected_.insert(f).second) return;
   program_.user_functions.push_back(f);
+  collect_local_classes(d);
   if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(d);
       method && method->isVirtual() && !f->is_destructor)
     note_overrider(method, f, 0);
+}
+
+// Those that stand in a function's body, or in that of a lambda there.
+void Lowering::Impl::collect_local_classes(const clang::DeclContext* context) {
+  for (const clang::Decl* d : context->decls()) {
+    const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(d);
+    if (!record || !record->isThisDeclarationADefinition()) continue;
+    if (record->isLambda())
+      collect_in_lambda(record);
+    else
+      collect_in(record);
+  }
+}
+
+void Lowering::Impl::collect_in_lambda(const clang::CXXRecordDecl* closure) {
+  if (const clang::FunctionTemplateDecl* generic = closure->getDependentLambdaCallOperator())
+    for (const clang::FunctionDecl* made : generic->specializations()) collect_local_classes(made);
+  else if (const clang::CXXMethodDecl* operation = closure->getLambdaCallOperator())
+    collect_local_classes(operation);
+}
+
+// There may be objects of it, and thus of its bases.
+void Lowering::Impl::note_made(const clang::CXXRecordDecl* given) {
+  if (given->isDependentContext() || !given->hasDefinition() || given->isAbstract()) return;
+  std::vector<const clang::CXXRecordDecl*> open{given};
+  while (!open.empty()) {
+    const clang::CXXRecordDecl* one = open.back()->getDefinition();
+    open.pop_back();
+    if (!one || !made_.insert(one->getCanonicalDecl()).second) continue;
+    for (const clang::CXXBaseSpecifier& base : one->bases())
+      if (const clang::CXXRecordDecl* record = base.getType()->getAsCXXRecordDecl()) open.push_back(record);
+  }
+}
+
+// A method of an abstract class runs on objects of the classes derived from it. Where there are none, no
+// virtual call comes to it; who derives one in another unit sees the method there.
+void Lowering::Impl::drop_overriders_of_no_object() {
+  const auto on_no_object = [&](const Function* overrider) {
+    const auto* method = llvm::cast<clang::CXXMethodDecl>(declarations_[overrider]);
+    return !made_.contains(method->getParent()->getCanonicalDecl());
+  };
+  for (Function* base : program_.overridden) std::erase_if(base->overriders, on_no_object);
+  std::erase_if(program_.overridden, [](const Function* base) { return base->overriders.empty(); });
 }
 
 // At every method that `method` overrides, all the way up.
@@ -107,6 +156,9 @@ void Lowering::lower(Function& function) {
 }
 const Node* Lowering::initial_of(const Variable& variable) {
   return impl_->initial_of(variable);
+}
+std::vector<Function*> Lowering::instances_of(const Function& pattern) {
+  return impl_->instances_of(pattern);
 }
 void Lowering::complete(Record& record) {
   impl_->complete(record);

@@ -10,14 +10,31 @@ namespace {
 const clang::FunctionDecl* first_of(const clang::OverloadExpr* names) {
   for (const clang::NamedDecl* one : names->decls()) {
     const clang::NamedDecl* meant = one->getUnderlyingDecl();
-    if (const auto* of_function = llvm::dyn_cast<clang::FunctionTemplateDecl>(meant))
+    if (const auto* of_function = llvm::dyn_cast<clang::FunctionTemplateDecl>(meant)) {
+      // Of a class that was made of a template, the body is still where it is written.
+      while (!of_function->isThisDeclarationADefinition() && of_function->getInstantiatedFromMemberTemplate())
+        of_function = of_function->getInstantiatedFromMemberTemplate();
       meant = of_function->getTemplatedDecl();
+    }
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(meant)) return function;
   }
   return nullptr;
 }
 
 }  // namespace
+
+std::vector<Function*> Lowering::Impl::instances_of(const Function& pattern) {
+  std::vector<Function*> instances;
+  const auto known = declarations_.find(&pattern);
+  const clang::FunctionTemplateDecl* given =
+      known == declarations_.end() ? nullptr : known->second->getDescribedFunctionTemplate();
+  if (!given) return instances;
+  for (const clang::FunctionDecl* made : given->specializations())
+    if (const clang::FunctionDecl* definition = made->getDefinition();
+        definition && !definition->isDependentContext())
+      instances.push_back(function_of(definition));
+  return instances;
+}
 
 Node* Lowering::Impl::open_member(const clang::CXXDependentScopeMemberExpr* e) {
   if (e->isImplicitAccess()) {

@@ -25,6 +25,7 @@ class Lowering::Impl {
 
   void collect();
   void lower(Function& function);
+  std::vector<Function*> instances_of(const Function& pattern);
   void complete(Record& record);
   const Node* initial_of(const Variable& variable);
   std::string_view text_of(uint32_t file) const;
@@ -60,6 +61,10 @@ class Lowering::Impl {
   void collect_in(const clang::DeclContext* context);
   void collect_one(const clang::Decl* declaration);
   void collect_function(const clang::FunctionDecl* declaration);
+  void collect_local_classes(const clang::DeclContext* context);
+  void collect_in_lambda(const clang::CXXRecordDecl* closure);
+  void note_made(const clang::CXXRecordDecl* given);
+  void drop_overriders_of_no_object();
   void note_overrider(const clang::CXXMethodDecl* method, Function* overrider, int depth);
   void note_pattern(const clang::FunctionDecl* declaration);
 
@@ -133,6 +138,7 @@ class Lowering::Impl {
   std::unordered_map<const Variable*, const clang::VarDecl*> lasting_;  // those that outlive their function
   std::unordered_map<const Variable*, const Node*> initials_;
   std::unordered_set<const Function*> collected_;
+  std::unordered_set<const clang::CXXRecordDecl*> made_;  // classes with objects, and their bases
 
   // The function that is being lowered.
   struct Scope {

@@ -21,6 +21,9 @@ class Lowering {
   // does nothing.
   void lower(Function& function);
 
+  // What clang made here of the pattern of a template: of a generic lambda's call operator.
+  std::vector<Function*> instances_of(const Function& pattern);
+
   // Fields, bases, destructor and default constructor.
   void complete(Record& record);
 

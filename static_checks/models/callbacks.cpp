@@ -29,7 +29,7 @@ void Interpreter::call_back(const Node* n, Function& library, const std::vector<
   if (!s().flow.region || s().dead || !library.has_body || library.user) return;
   std::unordered_set<const Function*> followed;
   for (const Argument& a : arguments)
-    for (const CallablesId one : target_sets_.callables(callable_of(a)))
+    for (const CallablesId one : candidates_of(callable_of(a)))
       if (one) followed.insert(&program_.functions[one - 1]);
   const std::vector<Function*> callbacks = callbacks_of(library);
   for (Function* f : callbacks) {

@@ -151,7 +151,7 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   if (name == "std::call_once") {
     if (s().flow.region && judged())
       for (const Argument& one : a) {
-        for (const CallablesId callable : target_sets_.callables(callable_of(one))) {
+        for (const CallablesId callable : candidates_of(callable_of(one))) {
           if (!callable) continue;
           Function& once = program_.functions[callable - 1];
           lowering_.lower(once);

@@ -28,7 +28,7 @@ void Interpreter::call_callables(const Node* n, std::vector<Argument>& arguments
       if (a.node && holds_a_callable(value_type(a.node))) unknown_target(n, text_of(a.node));
       continue;
     }
-    for (const CallablesId one : target_sets_.callables(callable)) {
+    for (const CallablesId one : candidates_of(callable)) {
       if (!one) {
         unknown_target(n, a.node ? text_of(a.node) : "");
         continue;

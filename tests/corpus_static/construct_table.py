@@ -23,6 +23,16 @@ struct Derived : Base {
 };
 """
 
+ABSTRACT = """
+struct Base {
+  virtual ~Base() = default;
+  virtual void run(cudaStream_t) = 0;
+};
+struct Idle : Base {
+  void run(cudaStream_t) override {}
+};
+"""
+
 CONSTRUCTS = {
     # ---- calls of what is named
     "plain_call": ("", "  wait(s);"),
@@ -155,6 +165,76 @@ CONSTRUCTS = {
     "lambda_at_once": ("", "  [&] { wait(s); }();"),
     "lambda_capture": ("", "  auto f = [b = yes(s)] { return b; };\n  (void)f;"),
     "generic_lambda": ("", "  auto f = [](auto x) { wait(x); };\n  f(s);"),
+    "generic_lambda_of_a_pack": (
+        "template <class... T> static void all(cudaStream_t s, T...) { wait(s); }",
+        "  auto f = [&](auto... x) { all(s, x...); };\n  std::apply(f, std::make_tuple(1, 2.0f));",
+    ),
+    "generic_lambda_in_a_class_template": (
+        "struct View { float* data() const { return nullptr; } };\n"
+        "template <class E> struct X {\n"
+        "  template <class... S> static void add(cudaStream_t s, S... views) {\n"
+        "    const auto kept = std::make_tuple(views...);\n"
+        "    auto f = [kept](cudaStream_t st) {\n"
+        "      std::apply([&](const auto&... a) { X::compute(st, a.data()...); }, kept);\n    };\n    f(s);\n  }\n"
+        "  template <class... S> static void compute(cudaStream_t s, S*...) { wait(s); }\n};",
+        "  X<int>::add(s, View{}, View{});",
+    ),
+    "generic_lambda_in_an_algorithm": (
+        "struct Layer { void run(cudaStream_t s) { wait(s); } };",
+        "  std::vector<Layer> v(3);\n  std::for_each(v.begin(), v.end(), [s](auto& layer) { layer.run(s); });",
+    ),
+    "generic_lambda_in_a_std_function": (
+        "struct Layer { void run(cudaStream_t s) { wait(s); } };",
+        "  std::function<void(Layer)> f = [s](auto layer) { layer.run(s); };\n  f(Layer{});",
+    ),
+    "generic_lambda_in_a_visit": (
+        "struct One { void run(cudaStream_t) {} };\nstruct Two { void run(cudaStream_t s) { wait(s); } };",
+        "  std::variant<One, Two> v = Two{};\n  std::visit([s](auto& one) { one.run(s); }, v);",
+    ),
+    "local_class": (
+        ABSTRACT,
+        "  struct Local : Base { void run(cudaStream_t t) override { wait(t); } };\n  Local l;\n  Base& b = l;\n  b.run(s);",
+    ),
+    "local_class_elsewhere": (
+        ABSTRACT + "static void go(Base& b, cudaStream_t s) { b.run(s); }\n"
+        "static Base* made() {\n  struct Local : Base { void run(cudaStream_t t) override { wait(t); } };\n"
+        "  static Local l;\n  return &l;\n}",
+        "  go(*made(), s);",
+    ),
+    "local_class_in_a_lambda": (
+        ABSTRACT + "static auto made = [] {\n  struct Local : Base { void run(cudaStream_t t) override { wait(t); } };\n"
+        "  return std::make_unique<Local>();\n};",
+        "  std::unique_ptr<Base> b = made();\n  b->run(s);",
+    ),
+    "local_class_in_a_template": (
+        ABSTRACT + "template <class T> static std::unique_ptr<Base> made() {\n"
+        "  struct Local : Base { void run(cudaStream_t t) override { wait(t); } };\n  return std::make_unique<Local>();\n}",
+        "  made<int>()->run(s);",
+    ),
+    "method_of_an_abstract_class": (
+        ABSTRACT + "struct Half : Base {\n  void run(cudaStream_t t) override { wait(t); }\n  virtual void other() = 0;\n};\n"
+        "struct Whole : Half { void other() override {} };\nstatic std::unique_ptr<Base> made() { return std::make_unique<Whole>(); }",
+        "  made()->run(s);",
+    ),
+    "method_of_an_abstract_class_made_of_a_template": (
+        ABSTRACT + "struct Half : Base {\n  void run(cudaStream_t t) override { wait(t); }\n  virtual void other() = 0;\n};\n"
+        "template <class T> struct Whole : Half { void other() override {} };\n"
+        "static std::unique_ptr<Base> made() { return std::make_unique<Whole<int>>(); }",
+        "  made()->run(s);",
+    ),
+    "method_of_an_abstract_class_of_a_local_one": (
+        ABSTRACT + "struct Half : Base {\n  void run(cudaStream_t t) override { wait(t); }\n  virtual void other() = 0;\n};\n"
+        "static Base* made() {\n  struct Whole : Half { void other() override {} };\n  static Whole one;\n  return &one;\n}",
+        "  made()->run(s);",
+    ),
+    "operand_that_clang_refuses": (
+        "static void use(void*) {}\nstatic void* memory(cudaStream_t s) { wait(s); return nullptr; }",
+        "  use(memory(s) + 16);",
+    ),
+    "value_that_clang_refuses": (
+        "static void use(void*, cudaStream_t s) { wait(s); }",
+        "  void* p = nullptr;\n  auto q = p + d;\n  use(q, s);",
+    ),
     "lambda_parameter": ("template <class F> void run(F f) { f(); }", "  run([&] { wait(s); });"),
     "std_function": ("", "  std::function<void()> f = [s] { wait(s); };\n  f();"),
     "std_function_parameter": ("static void run(const std::function<void()>& f) { f(); }", "  run([s] { wait(s); });"),

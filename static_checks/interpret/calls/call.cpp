@@ -144,9 +144,22 @@ Value Interpreter::call_virtual(const Node* n, Function& f, std::vector<Argument
   return v;
 }
 
+// Of a generic lambda, what clang made of it: where the call stands in a library, no more is known of which.
+std::vector<CallablesId> Interpreter::candidates_of(CallablesId callables) {
+  std::vector<CallablesId> candidates;
+  for (const CallablesId one : target_sets_.callables(callables)) {
+    std::vector<Function*> made;
+    if (one && program_.functions[one - 1].is_pattern)
+      made = lowering_.instances_of(program_.functions[one - 1]);
+    for (const Function* instance : made) candidates.push_back(instance->id);
+    if (made.empty()) candidates.push_back(one);
+  }
+  return candidates;
+}
+
 // Any of the functions that the value may be.
 Value Interpreter::invoke(CallablesId callables, const Node* at, std::vector<Argument>& arguments) {
-  const std::vector<CallablesId> candidates = target_sets_.callables(callables);
+  const std::vector<CallablesId> candidates = candidates_of(callables);
   if (candidates.size() == 1 && candidates[0])
     return invoke_one(program_.functions[candidates[0] - 1], at, arguments);
   const State before = s();

@@ -24,7 +24,7 @@ void put(std::string& key, uint64_t value) {
 void Interpreter::see_callables(Entering& e, const std::vector<Argument>& arguments) {
   const auto see = [&](CallablesId callables) {
     if (!callables) return;
-    for (const CallablesId callable : target_sets_.callables(callables)) {
+    for (const CallablesId callable : candidates_of(callables)) {
       if (!callable) continue;
       for (const uint32_t id : reach(program_.functions[callable - 1]).visible)
         e.canon.more_visible.push_back(id);

@@ -24,6 +24,8 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
     return;
   }
   lowering_.lower(f);
+  if (f.is_pattern)
+    for (Function* instance : lowering_.instances_of(f)) scan(*instance, r, seen);
   if (f.region) r.begins_region = true;
   for (const Variable* v : f.globals) {
     r.visible.push_back(v->id);
