@@ -5,6 +5,7 @@
 #include <string>
 
 #include "detector/analysis/judge.h"
+#include "detector/analysis/launched_nodes.h"
 
 namespace capgate::analysis {
 
@@ -12,9 +13,15 @@ namespace capgate::analysis {
 // graph is launched. Heap memory is never shown alive: nobody watches free().
 bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, trace::HostPlace place,
                           uint64_t address);
-// The same for a node that `adder` put into the executable's graph. Whether other nodes name the same address
-// is for the caller to ask: a variable of a loop is another one in its next pass.
-bool is_alive_at_launches(Judge& judge, const Executable& exec, size_t adder, trace::HostPlace place);
+
+// Of memory that a node names which `adder` put into an executable's graph, or changed there: at the launches
+// in which the node has it.
+enum class Lifetime { alive, ended, unknown };
+
+// ended: on the stack of a function that had returned. Heap and mapped memory is always unknown. Whether
+// other nodes name the same address is for the caller to ask: a variable of a loop is another one in its next
+// pass.
+Lifetime lifetime_at_launches(Judge& judge, const LaunchedNode& node, size_t adder, trace::HostPlace place);
 
 // The function that ended before a launch, of those that the compiler built into the frame of a function
 // that still runs there. Its variables lie in that frame and ended with it: a frame that is still on the

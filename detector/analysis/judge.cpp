@@ -27,6 +27,17 @@ std::vector<reports::SourceLine> quoted_source(const seal::SealedTrace& trace, c
   return lines;
 }
 
+// Named by the program's files or by the process; an older trace only has the frames.
+bool loads_torch(const seal::SealedTrace& trace, const seal::Process& process) {
+  if (trace.program.contains("torch") || !process.trace.fact("torch").empty() ||
+      !process.trace.fact("torch.blocks").empty())
+    return true;
+  return std::any_of(trace.frames.begin(), trace.frames.end(), [](const reports::Frame& frame) {
+    return frame.module.starts_with("libtorch") || frame.module.starts_with("libc10") ||
+           frame.file.starts_with("torch/");
+  });
+}
+
 }  // namespace
 
 Judge::Judge(const seal::SealedTrace& trace, const seal::Process& process, const Timeline& timeline,
@@ -38,6 +49,7 @@ Judge::Judge(const seal::SealedTrace& trace, const seal::Process& process, const
       settings_(settings),
       findings_(findings) {
   device_refusals = refused_for_their_device(process.trace);
+  torch_ = loads_torch(trace, process);
   region_steps_ = region_steps(timeline);
   pair_copies_with_waits();
 }
@@ -151,6 +163,7 @@ void Judge::describe(reports::Violation& v, const Finding& finding, const Place&
   for (const auto& [role, other] : finding.more_stacks)
     if (!place(other).frames.empty()) v.stacks.push_back({role, place(other).frames});
   v.details = finding.details;
+  if (!torch_ && v.location.file.ends_with(".py")) v.details["torch"] = "not loaded";
 }
 
 double Judge::blocked_us_with_its_copy(size_t i) const {
@@ -181,7 +194,11 @@ void Judge::report(const Finding& finding) {
   const auto shared = [&](const std::string& key) {
     site = first_site_.try_emplace(key, site).first->second;
   };
-  if (finding.whole_process) shared(finding.rule);
+  if (finding.whole_process) {
+    const std::string own = site;
+    shared(finding.rule);
+    if (site != own) return;  // it counts what is at its own line
+  }
   if (!finding.only_once.empty() &&
       !first_site_.try_emplace(finding.rule + '|' + finding.only_once, site).second)
     return;
@@ -308,7 +325,7 @@ void Judge::link_symptoms() {
 std::string host_memory(trace::HostPlace place) {
   switch (place) {
     case trace::HostPlace::stack:
-      return "a stack array";
+      return "stack memory";
     case trace::HostPlace::heap:
       return "heap memory";
     case trace::HostPlace::module_data:

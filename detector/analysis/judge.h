@@ -162,6 +162,7 @@ class Judge {
   const reports::Settings& settings_;
   Findings& findings_;
   std::optional<MadeNodes> made_nodes_;  // made for the first finding
+  bool torch_ = true;                    // the process loads PyTorch, or may
   std::map<std::string, std::string> first_site_;
   std::map<std::string, RegionSteps> region_steps_;
   std::map<Fault, Findings::Entry*> linked_;    // null until it is reported
@@ -171,7 +172,7 @@ class Judge {
 // "1 byte", "4 bytes", "4 to 4096 bytes".
 std::string size_text(uint64_t least, uint64_t largest);
 
-// "a stack array", "heap memory", "pageable memory".
+// "stack memory", "heap memory", "pageable memory".
 std::string host_memory(trace::HostPlace place);
 
 // The rules, a family each. Every call of them walks the whole process.

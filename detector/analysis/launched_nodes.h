@@ -11,7 +11,8 @@ namespace capgate::analysis {
 struct LaunchedNode {
   const Executable* exec = nullptr;
   NodeInGraph in;
-  bool edited = false;  // in.maker gave the node of an executable new parameters
+  bool edited = false;                // in.maker gave the node of an executable new parameters
+  uint64_t from = 0, until = kNever;  // records between which the executable has it with these parameters
 };
 
 // Each node once for each call that gave it its parameters.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/identity/function_key.h"
 #include "reports/settings/frames.h"
 
 namespace capgate::analysis {
@@ -34,9 +35,11 @@ bool is_interpreter(const Frame& frame) {
          frame.module.starts_with("python3") || frame.module == "python";
 }
 
+// All instantiations of a template are one place.
 std::string site_of(const Place& place) {
   const auto& at = place.location;
-  if (!at.file.empty()) return at.file + ':' + std::to_string(at.line) + ':' + at.function;
+  if (!at.file.empty())
+    return at.file + ':' + std::to_string(at.line) + ':' + reports::function_key(at.function);
   if (!place.known) return "?";
   std::string site;  // no line anywhere: the innermost frames tell two sites apart
   for (size_t i = 0; i < place.frames.size() && i < 4; ++i)

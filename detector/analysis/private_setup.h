@@ -12,5 +12,7 @@ namespace capgate::analysis {
 // Work outside the capture that its thread belongs to. Not what the same line does later outside captures
 // too: that is the step's work.
 bool is_private_setup(Judge& judge, size_t work);
+// The wait for such work.
+bool ends_private_setup(Judge& judge, size_t wait);
 
 }  // namespace capgate::analysis

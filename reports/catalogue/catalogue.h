@@ -32,6 +32,9 @@ struct Rule {
   std::string_view status;  // empty | planned: nothing raises it
   std::string_view status_text;                    // the sentence that opens its page
   std::span<const std::string_view> former_hints;  // what reports of older versions say as the fix
+  std::string_view heading;  // where it is, {capture} for the name; empty: "in" its capture, step or graph
+  std::string_view cost;     // where no step was measured, {times} for how often; empty: as of most rules
+  bool could;                // a graph that has it need not be wrong: the memory may live as long as it does
 };
 
 // In the catalogue's order.

@@ -16,7 +16,7 @@ import pages as page_text
 import situation_table
 
 KEYS = {"id", "title", "fault", "why", "in_region", "a_step", "hint", "fix", "bad", "good", "seen_by", "related", "if_captured"}
-OPTIONAL = {"language", "graph", "status", "status_note", "former_hints"}
+OPTIONAL = {"language", "graph", "status", "status_note", "former_hints", "heading", "cost", "could"}
 SEEN_BY = {"runtime", "static", "engine"}
 IF_CAPTURED = {"dies", "wrong", "neither"}
 
@@ -66,6 +66,7 @@ def cpp(rules):
         fields += [literal(rule["bad"]), literal(rule["good"]), f"k_seen_by_{number}", f"k_related_{number}"]
         fields += [f"IfCaptured::{rule['if_captured']}", literal(rule.get("graph", ""))]
         fields += [literal(rule.get("status", "")), literal(page_text.status_text(rule)), f"k_former_hints_{number}"]
+        fields += [literal(rule.get("heading", "")), literal(rule.get("cost", "")), str(rule.get("could", False)).lower()]
         out.append("    {" + ",\n     ".join(fields) + "},\n")
     out.append("}};\n")
     return "".join(out)

@@ -22,6 +22,8 @@ FIELDS = {
 }
 WHERE = {"capture", "region", "first pass", "replays", "source"}
 KEYS = {"id", "title", "when", "why", "fix", "python_fix", "cpp", "python", "no_cpp", "no_python", "whole_function"}
+IN_PLACE_OF_THE_RULES = {"if_captured", "graph", "cost"}
+IF_CAPTURED = {"dies", "wrong", "neither"}
 COLUMNS = 97
 FIX_COLUMNS = 120
 GENERIC = "other"
@@ -49,7 +51,7 @@ def example_problem(entry, language):
 
 
 def problem(entry, rule):
-    if unknown := entry.keys() - KEYS:
+    if unknown := entry.keys() - KEYS - IN_PLACE_OF_THE_RULES:
         return f"unknown {sorted(unknown)}"
     if missing := {"id", "title", "why"} - entry.keys():
         return f"missing {sorted(missing)}"
@@ -60,6 +62,8 @@ def problem(entry, rule):
             return f"{key} is one line of at most {FIX_COLUMNS} characters"
     if entry.get("whole_function", True) is not True:
         return "whole_function is true, or left out"
+    if entry.get("if_captured", "dies") not in IF_CAPTURED:
+        return f"if_captured is one of {sorted(IF_CAPTURED)}"
     for field, globs in entry["when"].items():
         if trouble := condition_problem(field, globs):
             return trouble
@@ -148,6 +152,8 @@ def cpp(by_rule, replacements, literal):
             fields += [name if entry["when"] else "std::span<const Condition>{}"]
             fields += [literal(entry.get(key, "")) for key in keys]
             fields += [str(entry.get("whole_function", False)).lower()]
+            fields += [f"IfCaptured::{entry['if_captured']}" if "if_captured" in entry else "std::nullopt"]
+            fields += [literal(entry.get("graph", "")), literal(entry.get("cost", ""))]
             rows.append("    Situation{" + ",\n     ".join(fields) + "},\n")
     out.append(f"constexpr std::array<Situation, {len(rows)}> kSituations{{{{\n{''.join(rows)}}}}};\n")
     others = "".join(

@@ -4,7 +4,6 @@
 #include <array>
 #include <vector>
 
-#include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situation_fields.h"
 #include "reports/identity/fingerprint.h"
 
@@ -49,8 +48,23 @@ const Situation& situation_named(const Violation& violation) {
   return named && named->rule == violation.rule ? *named : situation_of(violation);
 }
 
+namespace {
+
+// Advice for PyTorch helps nobody whose process does not load it.
+bool is_in_vain(std::string_view text, const Violation& violation) {
+  const auto torch = violation.details.find("torch");
+  if (torch == violation.details.end() || torch->second != "not loaded") return false;
+  for (const std::string_view word :
+       {"torch", "Tensor", "tensor", "non_blocking", "pin_memory", "wait_stream", "copy_(", "replay()"})
+    if (text.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string_view fix_of(const Situation& situation, const Violation& violation) {
-  const bool python = language_of(violation) == Language::python && !situation.python_fix.empty();
+  const bool python = language_of(violation) == Language::python && !situation.python_fix.empty() &&
+                      !is_in_vain(situation.python_fix, violation);
   const std::string_view fix = python ? situation.python_fix : situation.fix;
   if (fix != kReplacementMark) return fix;
   const Replacement* other = replacement(callee_key(violation));
@@ -58,7 +72,8 @@ std::string_view fix_of(const Situation& situation, const Violation& violation) 
 }
 
 std::string_view example_of(const Situation& situation, const Violation& violation) {
-  return language_of(violation) == Language::python ? situation.python : situation.cpp;
+  const bool python = language_of(violation) == Language::python && !is_in_vain(situation.python, violation);
+  return python ? situation.python : situation.cpp;
 }
 
 std::string_view fix_given(const Situation& situation, const Violation& violation) {

@@ -3,10 +3,12 @@
 // The only source is situations/*.toml, from which the build makes the table.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "reports/catalogue/catalogue.h"
 #include "reports/model/report.h"
 
 namespace capgate::reports {
@@ -21,15 +23,17 @@ struct Condition {
 };
 
 struct Situation {
-  std::string_view id;                 // "host-sync.torch-item": stable, like a rule's id
-  std::string_view rule;               // empty: of a rule that the catalogue has no situation of
-  std::string_view title;              // a few words
-  std::span<const Condition> when;     // all of them hold; empty in the last entry of each rule
-  std::string_view why;                // one to three sentences that are true in this situation
-  std::string_view fix, python_fix;    // one line; python_fix where Python has other words for it
-  std::string_view cpp, python;        // an example of the fix, two lines at most
-  std::string_view no_cpp, no_python;  // why there is none, where a language cannot have the situation
-  bool whole_function = false;         // the fix replaces the function that the fault is in
+  std::string_view id;                    // "host-sync.torch-item": stable, like a rule's id
+  std::string_view rule;                  // empty: of a rule that the catalogue has no situation of
+  std::string_view title;                 // a few words
+  std::span<const Condition> when;        // all of them hold; empty in the last entry of each rule
+  std::string_view why;                   // one to three sentences that are true in this situation
+  std::string_view fix, python_fix;       // one line; python_fix where Python has other words for it
+  std::string_view cpp, python;           // an example of the fix, two lines at most
+  std::string_view no_cpp, no_python;     // why there is none, where a language cannot have the situation
+  bool whole_function = false;            // the fix replaces the function that the fault is in
+  std::optional<IfCaptured> if_captured;  // these three: in place of the rule's, where it is another
+  std::string_view graph, cost;
 };
 
 // By rule in the catalogue's order, within a rule the most specific first.

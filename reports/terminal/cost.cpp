@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/catalogue/situations.h"
 #include "reports/model/cuda_answer.h"
 #include "reports/terminal/parts.h"
 
@@ -26,12 +27,24 @@ std::string per_step(const Violation& violation) {
 
 namespace {
 
+// The words of the catalogue for what no step shows; empty where it has none.
+std::string cost_by_catalogue(const Violation& violation) {
+  const Rule* rule = find_rule(violation.rule);
+  const std::string_view own = situation_named(violation).cost;
+  std::string text(own.empty() && rule ? rule->cost : own);
+  constexpr std::string_view kTimes = "{times}";
+  if (const size_t at = text.find(kTimes); at != std::string::npos)
+    text.replace(at, kTimes.size(), violation.count == 1 ? "once" : counted(violation.count, "time"));
+  return text;
+}
+
 // Of one that several captures show, of which this is one.
 std::string cost_in_captures(const Capture& capture, const Violation& violation) {
   const auto launches = number_in(violation, "launches");
   const bool failed = capture.result.starts_with("failed");
   if (failed && launches.value_or(0) == 0) return "the whole step: the capture left no graph to replay";
   if (launches == uint64_t{0}) return "none yet: the graphs were never launched";
+  if (const std::string known = cost_by_catalogue(violation); !failed && !known.empty()) return known;
   const std::string wrong =
       launches ? "wrong in all " + grouped(*launches) + " launches of " : "wrong in each launch of ";
   return failed ? "the whole step where the capture died; " + wrong + "the other graphs"
@@ -39,15 +52,25 @@ std::string cost_in_captures(const Capture& capture, const Violation& violation)
 }
 
 // What has a cost that no time and no number of replays shows; empty for others.
-std::string cost_without_time(const Violation& violation) {
+std::string cost_without_time(const Report& report, const Violation& violation) {
   const auto detail = [&](const char* key) {
     const auto at = violation.details.find(key);
     return at == violation.details.end() ? std::string() : at->second;
   };
-  if (violation.rule == "freed-memory" && violation.severity == Severity::warning)
-    return "none yet: the graph was not launched since";
-  if (violation.rule == "freed-memory" && number_in(violation, "captures"))
-    return "no time: it is wrong in each launch since then";
+  // Memory that went, and what is there now.
+  if (const std::string now = detail("now"); !now.empty()) {
+    if (now == "the same again") return "none in this run: the memory was back before the launch";
+    const auto launches = number_in(violation, "launches");
+    if (!launches) return "none yet: the graph was not launched since";
+    if (number_in(violation, "captures")) return "no time: each launch since then works on what is there now";
+    const Capture* capture = capture_of(report, violation);
+    if (capture && capture->replays == 1 && *launches == 1)
+      return "no time: the one launch of the graph came after it";
+    return capture && capture->replays >= *launches
+               ? fmt::format("no time: {} of the {} of the graph came after it", grouped(*launches),
+                             counted(capture->replays, "launch", "launches"))
+               : "no time: " + counted(*launches, "launch", "launches") + " came after it";
+  }
   if (detail("at each launch") == "alive") return "none in this run: the memory was there at each launch";
   if (!detail("launched again").empty()) return "no time: later launches ran the graph without the update";
   if (detail("refused") == "update") return "the update: CUDA refused it";
@@ -67,9 +90,12 @@ std::string own_cost(const Report& report, const Violation& violation) {
     return out;
   }
   if (!violation.seen_by(Evidence::runtime)) return "not measured: no run is in this report";
-  if (const std::string known = cost_without_time(violation); !known.empty()) return known;
+  if (const std::string known = cost_without_time(report, violation); !known.empty()) return known;
   if (const Capture* capture = capture_of(report, violation)) {
     if (number_in(violation, "captures")) return cost_in_captures(*capture, violation);
+    if (const auto ended = violation.details.find("ended");
+        ended != violation.details.end() && ended->second == "no")
+      return "the whole step: the capture was never ended";
     if (violation.details.contains("exception"))
       return "the whole step: the graph lacks what comes after the exception";
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
@@ -77,13 +103,10 @@ std::string own_cost(const Report& report, const Violation& violation) {
     const std::string launches =
         capture->replays == 1 ? "the one launch" : "all " + grouped(capture->replays) + " launches";
     if (violation.severity != Severity::error) return "not measured: launches of the graph are not timed";
-    if (const auto after = number_in(violation, "launches"); after && *after < capture->replays)
-      return fmt::format("no time: it is wrong in {} of the {} launches of the graph", grouped(*after),
-                         grouped(capture->replays));
+    if (const std::string known = cost_by_catalogue(violation); !known.empty()) return known;
     return "no time: it is wrong in " + launches + " of the graph";
   }
-  if (violation.rule == "capture-skipped")
-    return "every launch of the function, one by one; no step is marked that would be measured";
+  if (const std::string known = cost_by_catalogue(violation); !known.empty()) return known;
   if (violation.details.contains("graph")) return "no time: it is wrong in each launch of the graph";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";

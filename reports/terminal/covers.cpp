@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/terminal/parts.h"
+#include "reports/verdict/graph_counts.h"
 
 namespace capgate::reports::terminal {
 namespace {
@@ -28,17 +29,19 @@ class Names {
   std::string text_;
 };
 
-std::string of_captures(const Coverage& coverage, const Subject& subject, bool all) {
+std::string of_captures(const Report& report, bool all) {
+  const Coverage& coverage = report.coverage;
+  const std::string launches = counted(coverage.replays, "launch", "launches");
   if (coverage.captures_completed == 0)
     return coverage.kind == CoverageKind::capture && coverage.replays > 0
-               ? "graphs built node by node, " + counted(coverage.replays, "launch", "launches")
+               ? graphs_of(report) + ", " + launches
                : "";
-  std::string out = counted(coverage.captures_completed, "graph") + " captured, " +
-                    counted(coverage.replays, "launch", "launches");
+  std::string out = graphs_of(report) + ", " + launches +
+                    (each_capture_is_a_graph(report) ? "" : " of " + executables_of(report));
   if (coverage.captures_failed) out += ", " + counted(coverage.captures_failed, "capture") + " failed";
   if (coverage.captures_empty) out += ", " + counted(coverage.captures_empty, "capture") + " ended empty";
   Names buckets(all);
-  for (const std::string& bucket : subject.buckets) buckets.add(bucket);
+  for (const std::string& bucket : report.subject.buckets) buckets.add(bucket);
   return out + (buckets.count() ? "; buckets " + buckets.text() : "; no bucket is named");
 }
 
@@ -72,8 +75,8 @@ std::string covers(const Report& report, bool all) {
   const Coverage& coverage = report.coverage;
   std::string out = "  covers  " + subject(report) + "\n";
   bool something = false;
-  for (const std::string& part : {of_captures(coverage, report.subject, all), of_marked_steps(coverage, all),
-                                  of_sources(coverage, all)})
+  for (const std::string& part :
+       {of_captures(report, all), of_marked_steps(coverage, all), of_sources(coverage, all)})
     if (!part.empty()) {
       out += "          " + part + "\n";
       something = true;

@@ -148,23 +148,26 @@ std::string consequence(const Report& report, const Violation& violation) {
       violation.capture ? number_in(violation, "times captured").value_or(violation.count) : violation.count;
   std::string times = count > 1 ? fmt::format("{} times ", grouped(count)) : "";
   if (violation.per_step) times = per_step(violation) + " ";
-  // Each further capture is one too many; nothing is wrong within it.
-  if (violation.rule == "recapture") return times + "between replays";
+  const Rule* rule = find_rule(violation.rule);
+  const std::string own(rule ? rule->heading : "");
+  constexpr std::string_view kCapture = "{capture}";
+  const size_t mark = own.find(kCapture);
+  if (!own.empty() && mark == std::string::npos) return times + own;
   if (violation.capture) {
     const Capture* capture = capture_of(report, violation);
     const std::string label =
         capture ? head_of(clean(capture_name(*capture))) : "capture " + head_of(clean(*violation.capture));
     const bool killed = capture && capture->result.starts_with("failed") && was_refused(violation);
     if (killed && violation.severity == Severity::error) return "killed " + label;
-    // The memory goes after the capture, while its graph lives.
-    if (violation.rule == "freed-memory") return times + "under the graph of " + label;
+    if (mark != std::string::npos) return times + std::string(own).replace(mark, kCapture.size(), label);
     if (const auto captures = number_in(violation, "captures"))
       return fmt::format("{}in {} captures, such as {}", times, grouped(*captures), label);
     return times + "in " + label;
   }
   if (const auto region = violation.details.find("region"); region != violation.details.end())
     return fmt::format("{}in region \"{}\"", times, head_of(clean(region->second)));
-  if (violation.details.contains("graph")) return times + "in a graph that no capture made";
+  if (const auto graph = violation.details.find("graph"); graph != violation.details.end())
+    return times + "in a graph that is " + head_of(clean(graph->second));
   switch (violation.phase) {
     case Phase::warmup:
       return times + "in the first pass";
@@ -200,6 +203,18 @@ std::string fix(const Violation& violation, const TerminalOptions& options) {
   return out;
 }
 
+namespace {
+
+// Why it is allowed, and by what: a call has its name in the language of the program.
+std::string allowed_by(const Report& report, const Violation& violation) {
+  std::string origin = violation.suppressed->origin;
+  if (origin == "capgate_allow")
+    origin = report.environment.python ? "capgate_marks.allow" : "capgate_allow_begin";
+  return sentence(violation.suppressed->reason + " (" + origin + ")");
+}
+
+}  // namespace
+
 std::string fault(const Report& report, const Violation& violation, const Causes& causes,
                   const TerminalOptions& options, Printed& printed) {
   const Paint paint(options.color);
@@ -216,11 +231,7 @@ std::string fault(const Report& report, const Violation& violation, const Causes
   if (violation.per_step && !is_first) out += labelled("cost", cost(report, causes, violation), options);
   if (const std::string text = seen_line(violation); !text.empty()) out += labelled("seen", text, options);
   if (violation.suppressed) {
-    // The name of the call in the language of the program.
-    std::string origin = violation.suppressed->origin;
-    if (origin == "capgate_allow")
-      origin = report.environment.python ? "capgate_marks.allow" : "capgate_allow_begin";
-    out += labelled("allowed", sentence(violation.suppressed->reason + " (" + origin + ")"), options);
+    out += labelled("allowed", allowed_by(report, violation), options);
   }
   if (!is_first) out += fix(violation, options);
   if (const auto& symptoms = causes.symptoms_of(violation); !symptoms.empty()) {
@@ -235,8 +246,7 @@ std::string fault(const Report& report, const Violation& violation, const Causes
 std::string short_fault(const Report& report, const Violation& violation, const TerminalOptions& options) {
   const Paint paint(options.color);
   std::string text = message_below_heading(report, violation);
-  if (violation.suppressed)
-    text = sentence(violation.suppressed->reason + " (" + violation.suppressed->origin + ")");
+  if (violation.suppressed) text = allowed_by(report, violation);
   return (violation.suppressed ? "allowed " : "") + heading(report, violation, paint) +
          wrap(text, 2, options.width);
 }

@@ -92,8 +92,9 @@ std::string summary_line(const Summary& summary) {
                                 counted(summary.warnings, "warning"), counted(summary.notes, "note"));
   if (summary.suppressed) out += fmt::format(", {} suppressed", grouped(summary.suppressed));
   if (!summary.symptoms) return out;
-  return fmt::format("{}, {}: {}", counted(summary.errors + summary.warnings + summary.notes, "cause"),
-                     counted(summary.symptoms, "symptom"), out);
+  // What follows is of causes alone.
+  return fmt::format("{}: {}; {}", counted(summary.errors + summary.warnings + summary.notes, "cause"), out,
+                     counted(summary.symptoms, "symptom"));
 }
 
 }  // namespace capgate::reports::terminal

@@ -29,11 +29,12 @@ std::vector<const Violation*> deciding(const Report& report, Severity fail_on, b
 
 // No capture completed: that the step captures is what eager evidence cannot show.
 Reason only_eager(const std::string& report_name) {
-  return {"no graph was captured: the audit saw a marked step run eagerly, and nothing else",
-          fmt::format(
-              "capgate audit -- PROGRAM, once it captures the step; or let the eager step do: capgate gate "
-              "--allow-eager {}",
-              report_name.empty() ? "REPORT" : report_name)};
+  return {
+      "no graph was captured: the audit saw a marked step run eagerly, and nothing else",
+      fmt::format(
+          "capgate audit -- PROGRAM, once it captures the step; or accept the eager evidence: capgate gate "
+          "--allow-eager {}",
+          report_name.empty() ? "REPORT" : report_name)};
 }
 
 // The faults that decide: causes, and how many symptoms each of them has among those faults.
@@ -155,7 +156,7 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
   out += fault_lines(by_cause(report, faults));
   if (own == kExitFail) out += more_lines(gate.report_name);
   if (gate.ratchet) out += ratchet_lines(*gate.ratchet);
-  out += covers(report, options.all);
+  out += covers(report, options.all) + not_checked_line(report, options.all);
   if (decision.exit_code == kExitPass) {
     const NotProved open = what_was_not_proved(report);
     const std::string watched = what_was_watched(report);

@@ -95,6 +95,16 @@ std::string captures(const Report& report) {
 // The first three, then how many more.
 constexpr size_t kListed = 3;
 
+// What no run or lint of this kind looks at is summed up in the second line.
+std::string missed(const Report& report, bool all) {
+  const std::vector<std::string> gaps = all ? report.coverage.not_checked : particular_gaps(report);
+  std::string out;
+  const size_t listed = all ? gaps.size() : std::min(gaps.size(), kListed);
+  for (size_t i = 0; i < listed; ++i) add(out, sentence(gaps[i]), "; ");
+  if (listed < gaps.size()) add(out, fmt::format("and {} more", grouped(gaps.size() - listed)), "; ");
+  return out;
+}
+
 std::string third_line(const Report& report, bool all) {
   const Coverage& coverage = report.coverage;
   std::string done = captures(report);
@@ -120,13 +130,8 @@ std::string third_line(const Report& report, bool all) {
     add(done, *coverage.files_parsed == 1 ? "no captured step in it" : "no captured step in them");
   if (coverage.files_failed.value_or(0)) add(done, grouped(*coverage.files_failed) + " not parsed");
   if (done.empty()) done = "nothing";
-  // What no run or lint of this kind looks at is summed up in the second line.
-  const std::vector<std::string> gaps = all ? coverage.not_checked : particular_gaps(report);
-  std::string missed;
-  const size_t listed = all ? gaps.size() : std::min(gaps.size(), kListed);
-  for (size_t i = 0; i < listed; ++i) add(missed, sentence(gaps[i]), "; ");
-  if (listed < gaps.size()) add(missed, fmt::format("and {} more", grouped(gaps.size() - listed)), "; ");
-  return "  checked: " + done + (missed.empty() ? "" : "; not checked: " + missed);
+  const std::string not_checked = missed(report, all);
+  return "  checked: " + done + (not_checked.empty() ? "" : "; not checked: " + not_checked);
 }
 
 }  // namespace
@@ -165,6 +170,11 @@ std::string terminal::verdict_lines(const Report& report, const TerminalOptions&
   const Paint paint(options.color);
   const std::string second = report.verdict == Verdict::fail ? "" : second_line(report, paint);
   return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n");
+}
+
+std::string terminal::not_checked_line(const Report& report, bool all) {
+  const std::string text = missed(report, all);
+  return text.empty() ? "" : "  not checked: " + text + "\n";
 }
 
 std::string terminal::checked_line(const Report& report, const TerminalOptions& options) {

@@ -113,6 +113,9 @@ std::string verdict_lines(const Report& report, const TerminalOptions& options);
 // What was looked at.
 std::string checked_line(const Report& report, const TerminalOptions& options);
 
+// What this report in particular lacks; empty where there is nothing.
+std::string not_checked_line(const Report& report, bool all);
+
 // All that decides what to do next: the verdict, the first cause with its line, cost and fix, and what was
 // and was not looked at.
 std::string first_screen(const Report& report, const Causes& causes, const TerminalOptions& options);
@@ -126,7 +129,7 @@ std::string ratchet_lines(const Ratchet& ratchet);
 // The cause that the first screen is about; null where there is none to repair.
 const Violation* first_cause(const Report& report, const Causes& causes);
 
-// "1 cause, 4 symptoms: 1 error, 0 warnings, 0 notes, 2 suppressed"
+// "1 cause: 1 error, 0 warnings, 0 notes, 2 suppressed; 4 symptoms"
 std::string summary_line(const Summary& summary);
 
 }  // namespace capgate::reports::terminal

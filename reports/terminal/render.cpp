@@ -33,6 +33,13 @@ std::string reasons(const Report& report, const TerminalOptions& options) {
   return out;
 }
 
+bool has_marked_step(const Report& report) {
+  return std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
+                     [](const RegionCoverage& region) {
+                       return region.source != RegionSource::lint && region.occurrences >= 2;
+                     });
+}
+
 std::string metrics(const Report& report) {
   std::string out;
   const auto metric = [&](const char* key) {
@@ -50,8 +57,10 @@ std::string metrics(const Report& report) {
     add(fmt::format("{:.4g} {}", allocs, allocs == 1 ? "allocation" : "allocations"));
   const double steps = metric("steps");
   if (!out.empty())
-    out = "per step" + (steps > 0 ? " (" + counted(static_cast<uint64_t>(steps), "step") + ")" : "") + ": " +
-          out;
+    out = std::string(has_marked_step(report) || report.coverage.replays < 2
+                          ? "per step"
+                          : "per step, from one launch of a graph to the next") +
+          (steps > 0 ? " (" + counted(static_cast<uint64_t>(steps), "step") + ")" : "") + ": " + out;
   static constexpr std::array<std::string_view, 5> kTold{
       "waits_per_step", "blocked_us_per_step", "pageable_bytes_per_step", "allocs_per_step", "steps"};
   for (const auto& [key, value] : report.metrics) {

@@ -10,7 +10,10 @@
 #include "reports/catalogue/catalogue.h"
 #include "reports/identity/source_path.h"
 #include "reports/model/cuda_answer.h"
+#include "reports/verdict/causes.h"
+#include "reports/verdict/graph_counts.h"
 #include "reports/verdict/verdict.h"
+#include "reports/verdict/watched.h"
 
 namespace capgate::reports {
 namespace {
@@ -42,19 +45,29 @@ bool is_refused_or_left_out(const Violation& violation) {
 bool died_at_a_call(const Report& report) {
   return std::any_of(report.violations.begin(), report.violations.end(), [](const Violation& violation) {
     return violation.severity == Severity::error && violation.phase == Phase::capture &&
-           was_refused(violation) &&
+           was_refused(violation) && !violation.details.contains("exception") &&
            (!violation.api || violation.api->find("EndCapture") == std::string::npos);
   });
 }
 
-std::string graphs(const Coverage& coverage) {
-  std::string out = coverage.captures_completed > 0
-                        ? counted(coverage.captures_completed, "graph") + " captured"
-                        : "graphs built node by node";
+std::string graphs(const Report& report) {
+  const Coverage& coverage = report.coverage;
+  std::string out = graphs_of(report);
   if (coverage.captures_failed > 0) out += ", " + counted(coverage.captures_failed, "capture") + " failed";
   if (coverage.replays == 0) return out + ", never launched";
-  return out +
-         (coverage.replays == 1 ? ", launched once" : ", launched " + counted(coverage.replays, "time"));
+  // Not each capture makes a graph of its own: some go into another's, or update an executable.
+  const bool apart = !each_capture_is_a_graph(report);
+  const std::string launched = apart ? executables_of(report) + " launched " : "launched ";
+  return out + ", " + launched + (coverage.replays == 1 ? "once" : counted(coverage.replays, "time"));
+}
+
+// A capture died, and not only at a first attempt.
+bool killed_a_capture_for_good(const Report& report) {
+  return report.coverage.captures_failed > 0 &&
+         std::any_of(report.violations.begin(), report.violations.end(), [](const Violation& violation) {
+           return violation.severity == Severity::error && !violation.suppressed &&
+                  killed_a_capture(violation);
+         });
 }
 
 std::string marked_steps(const Coverage& coverage) {
@@ -100,7 +113,7 @@ struct Gap {
 };
 
 // In the order in which they matter to somebody who is about to rely on a pass.
-constexpr std::array<Gap, 14> kGaps{{
+constexpr std::array<Gap, 16> kGaps{{
     {"a run: nothing was captured, launched or measured", [](const Report& r) { return !ran(r); }},
     {"a graph: none was captured, launched or compared",
      [](const Report& r) { return ran(r) && !has_graph(r) && r.coverage.replays == 0; }},
@@ -115,9 +128,16 @@ constexpr std::array<Gap, 14> kGaps{{
     {"order: whether each launch comes after the writes of its inputs on other streams", has_graph},
     {"memory: whether what a graph refers to lives as long as the graph",
      [](const Report& r) { return ran(r) && (!has_graph(r) || watched_no_memory(r)); }},
+    {"memory: whether an address inside a kernel's structure, whose block went, is a pointer that the kernel "
+     "follows",
+     [](const Report& r) {
+       return std::any_of(r.violations.begin(), r.violations.end(), is_uncertain_word);
+     }},
     {"memory: blocks that a pool of the program's own takes back and keeps (what CUDA frees is followed)",
      has_graph},
     {"batch sizes, shapes and branches that the run did not take", ran},
+    {"streams: whether the eager step's work is all on the stream that is to be captured",
+     [](const Report& r) { return !has_graph(r) && r.coverage.kind == CoverageKind::eager; }},
     {"sources: capgate lint read none", [](const Report& r) { return !linted(r); }},
     {"device code, and what only the run decides: library calls, function pointers, sizes",
      [](const Report& r) { return linted(r) && !ran(r); }},
@@ -172,7 +192,7 @@ Claim what_was_proved(const Report& report) {
   if (has_graph(report)) {
     const std::string of = coverage.captures_completed > 0 ? "capture" : "built graph";
     claim.scope = of + (linted(report) ? " and source" : " only");
-    claim.text = graphs(coverage);
+    claim.text = graphs(report);
   } else if (eager) {
     claim.scope = linted(report) ? "eager step and source" : "eager step only";
     claim.text = marked_steps(coverage);
@@ -200,7 +220,7 @@ Claim what_was_proved(const Report& report) {
 NotProved what_was_not_proved(const Report& report) {
   if (has_graph(report) && report.coverage.replays == 0)
     return {"anything about a replay: no graph was launched", ""};
-  if (has_graph(report))
+  if (has_graph(report) && !killed_a_capture_for_good(report))
     return {
         std::string("that a replay computes what the eager step does; a test shows it with ") +
             (report.environment.python ? "capgate_marks.verify_replay" : "verify_replay of capgate/verify.h"),
@@ -220,7 +240,7 @@ NotProved what_was_not_proved(const Report& report) {
             "capgate audit -- PROGRAM, from the program's start"};
   if (ran(report))
     return {"anything about a step: none was captured, and no marked one was seen twice",
-            "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+            "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step"};
   return {"that the step captures: nothing was run", "capgate audit -- PROGRAM, on a machine with a GPU"};
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "reports/catalogue/catalogue.h"
+#include "reports/catalogue/situations.h"
 #include "reports/model/cuda_answer.h"
 
 namespace capgate::reports {
@@ -28,10 +29,17 @@ Outcomes outcomes_of(const Report& report) {
 
 std::optional<FailureKind> kind_by_rule(const Violation& violation) {
   const Rule* rule = find_rule(violation.rule);
-  if (rule && rule->if_captured == IfCaptured::neither) return std::nullopt;
   // An unknown rule is of a newer capgate: that a graph is wrong is the graver thing to overlook.
-  return rule && rule->if_captured == IfCaptured::dies ? FailureKind::capture_dies
-                                                       : FailureKind::graph_is_wrong;
+  const IfCaptured by_rule = rule ? rule->if_captured : IfCaptured::wrong;
+  switch (situation_named(violation).if_captured.value_or(by_rule)) {
+    case IfCaptured::dies:
+      return FailureKind::capture_dies;
+    case IfCaptured::wrong:
+      return FailureKind::graph_is_wrong;
+    case IfCaptured::neither:
+      break;
+  }
+  return std::nullopt;
 }
 
 std::optional<Failure> failure_of(const Violation& violation, const Outcomes& outcomes) {
@@ -72,10 +80,16 @@ std::optional<Failure> failure_of(const Report& report, const Violation& violati
 std::optional<Failure> failure_of(const Report& report, std::span<const Violation* const> faults) {
   const Outcomes outcomes = outcomes_of(report);
   std::optional<Failure> first;
+  size_t would_die = 0;
   for (const Violation* fault : faults) {
     const auto failure = failure_of(*fault, outcomes);
-    if (failure && (!first || rank(*failure) < rank(*first))) first = failure;
+    if (!failure) continue;
+    if (!failure->observed && failure->kind == FailureKind::capture_dies && is_error(*fault) &&
+        !fault->symptom_of)
+      ++would_die;
+    if (!first || rank(*failure) < rank(*first)) first = failure;
   }
+  if (first) first->among_others = would_die > 1;
   return first;
 }
 
@@ -98,34 +112,50 @@ std::vector<int> failure_ranks(const Report& report) {
   return ranks;
 }
 
+namespace {
+
+// The words that follow "it captures, but".
+std::string graph_words(const Violation* fault) {
+  const Rule* rule = fault ? find_rule(fault->rule) : nullptr;
+  if (fault)
+    if (const std::string_view own = situation_named(*fault).graph; !own.empty()) return std::string(own);
+  return rule && !rule->graph.empty() ? std::string(rule->graph) : "is not the step that was meant";
+}
+
+// "holds the address" -> "hold the address"
+std::string after_would(std::string words) {
+  if (words.starts_with("is ")) return "be " + words.substr(3);
+  if (const size_t end = words.find(' '); end != std::string::npos && end > 0 && words[end - 1] == 's')
+    words.erase(end - 1, 1);
+  return words;
+}
+
+// How a graph is wrong that no capture made, or that CUDA refused; empty for others.
+std::string own_way(const Violation& fault, const std::string& words) {
+  if (const auto refused = fault.details.find("refused"); refused != fault.details.end())
+    return refused->second == "update" && fault.details.contains("launched again")
+               ? "its update was refused, and it was launched as it was"
+               : "CUDA refused its " + refused->second;
+  return fault.details.contains("graph") ? "it launches, but " + words : "";
+}
+
+}  // namespace
+
 std::string failure_text(const Failure& failure, const std::string& place) {
   const std::string at = place.empty() ? "" : " at " + place;
-  if (failure.kind == FailureKind::capture_dies)
-    return (failure.observed ? "CAPTURE DIES" : "A CAPTURE WOULD DIE") + at;
-  const Rule* rule = failure.at ? find_rule(failure.at->rule) : nullptr;
-  std::string lacks(rule && !rule->graph.empty() ? rule->graph : "is not the step that was meant");
-  // The rule's own words are of work that ran on the wrong device.
-  const std::string situation = failure.at ? failure.at->situation : "";
-  if (situation == "wrong-device.event") lacks = "lacks an order: the event was of another device";
-  if (situation == "freed-memory.registration-ended")
-    lacks = "holds the address of host memory that is no longer registered";
-  if (situation == "wrong-device.function") lacks = "lacks a kernel: its function was of another device";
-  if (failure.observed && failure.at) {
-    const auto& details = failure.at->details;
-    const auto of = [&](const std::string& what) {
-      if (what == "update" && details.contains("launched again"))
-        return std::string("its update was refused, and it was launched as it was");
-      return "CUDA refused its " + what;
-    };
-    std::string how;
-    if (const auto refused = details.find("refused"); refused != details.end()) how = of(refused->second);
-    // It was built or changed node by node: nothing captured it.
-    if (how.empty() && details.contains("graph")) how = "it launches, but " + lacks;
-    if (!how.empty()) return "GRAPH IS WRONG: " + how + (place.empty() ? "" : "," + at);
+  if (failure.kind == FailureKind::capture_dies) {
+    const bool several = !failure.observed && failure.among_others && !at.empty();
+    return (failure.observed ? "CAPTURE DIES" : "A CAPTURE WOULD DIE") + at +
+           (several ? ", among others" : "");
   }
-  return (failure.observed ? "GRAPH IS WRONG: it captures, but " + lacks
-                           : "A REPLAY WOULD BE WRONG: a graph of this step " + lacks) +
-         (at.empty() ? "" : "," + at);
+  const std::string words = graph_words(failure.at), end = at.empty() ? "" : "," + at;
+  if (failure.observed) {
+    const std::string own = failure.at ? own_way(*failure.at, words) : "";
+    return "GRAPH IS WRONG: " + (own.empty() ? "it captures, but " + words : own) + end;
+  }
+  const Rule* rule = failure.at ? find_rule(failure.at->rule) : nullptr;
+  return std::string(rule && rule->could ? "A REPLAY COULD BE WRONG" : "A REPLAY WOULD BE WRONG") +
+         ": a graph of this step would " + after_would(words) + end;
 }
 
 }  // namespace capgate::reports

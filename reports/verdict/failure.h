@@ -21,6 +21,8 @@ struct Failure {
   bool observed =
       false;  // in a capture of the run; else what a capture of this eager step or source comes to
   const Violation* at = nullptr;
+  bool among_others =
+      false;  // of those that no capture has shown: which of them a capture meets first is open
 };
 
 // Of one fault. Nothing for faults that do neither, such as captures that go on between replays.
@@ -36,8 +38,9 @@ std::optional<Failure> failure_of(const Report& report, std::span<const Violatio
 // each.
 std::vector<int> failure_ranks(const Report& report);
 
-// `CAPTURE DIES at PLACE`, `GRAPH IS WRONG: it captures, but lacks the copy, at PLACE`; `A CAPTURE WOULD DIE
-// at PLACE` and `A REPLAY WOULD BE WRONG: the graph lacks the copy, at PLACE` for what no capture has shown.
+// `CAPTURE DIES at PLACE`, `GRAPH IS WRONG: it captures, but lacks the copy, at PLACE`; for what no capture
+// has shown `A CAPTURE WOULD DIE at PLACE` and `A REPLAY WOULD BE WRONG: a graph of this step would lack the
+// copy, at PLACE`; COULD where the memory may live as long as the graph.
 std::string failure_text(const Failure& failure, const std::string& place);
 
 }  // namespace capgate::reports

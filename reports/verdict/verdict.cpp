@@ -212,8 +212,9 @@ std::optional<Reason> missing_proof(const Report& report) {
             "graphs were launched {}, and no work was seen in them: no capture of them completed, and "
             "the trace has no kernel or copy that was put into them",
             coverage.replays == 1 ? "once" : counted(coverage.replays, "time")),
-        "capgate audit -- PROGRAM, from the program's start: a trace of an older capgate does not have what "
-        "was put in"};
+        "capgate audit -- PROGRAM, from the program's start, where it launches graphs with work in them (a "
+        "trace of an "
+        "older capgate does not have what was put in)"};
   if (coverage.captures_failed > 0)
     return Reason{
         "a capture failed, none completed, and no marked region was seen twice",
@@ -227,8 +228,28 @@ std::optional<Reason> missing_proof(const Report& report) {
                                               : "nothing was judged: no capture completed"),
       coverage.captures_empty > 0
           ? "repair the empty capture as its finding says, then capgate audit -- PROGRAM"
-          : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around a decode step"};
+          : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step"};
 }
+
+namespace {
+
+// A node that was added by hand keeps the address of ordinary memory: nothing shows that the memory is there,
+// and nothing that it is gone.
+const Reason& unknown_memory() {
+  static const Reason kReason{
+      "a copy node that was added or changed by hand names ordinary host memory, which is not shown to be "
+      "there at each launch",
+      "give the node pinned memory that lives as long as the graph, then: capgate audit -- PROGRAM"};
+  return kReason;
+}
+
+bool names_unknown_memory(const Violation& violation) {
+  const auto at_launch = violation.details.find("at each launch");
+  return !violation.suppressed && violation.severity == Severity::warning &&
+         at_launch != violation.details.end() && at_launch->second == "not known";
+}
+
+}  // namespace
 
 void add_missing_reasons(Report& report) {
   const auto add = [&](const Reason& reason) {
@@ -237,6 +258,8 @@ void add_missing_reasons(Report& report) {
   };
   if (report.run)
     if (const auto own = program_error(*report.run)) add_end_of_program(report, *own);
+  if (std::any_of(report.violations.begin(), report.violations.end(), names_unknown_memory))
+    add(unknown_memory());
   if (report.reasons.empty())
     if (const auto reason = missing_proof(report)) add(*reason);
 }

@@ -11,4 +11,7 @@ namespace capgate::reports {
 // capgate did not say.
 std::string what_was_watched(const Report& report);
 
+// A block went whose address is inside a structure that a kernel was given: it may be a pointer or not.
+bool is_uncertain_word(const Violation& violation);
+
 }  // namespace capgate::reports

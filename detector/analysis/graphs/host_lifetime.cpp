@@ -72,6 +72,12 @@ class OwningFrame {
     shown_ = true;
     return is_running(at_.frames, *owner_, there.frames);
   }
+  // It is shown to be over by then.
+  bool ended_at(size_t launch) {
+    if (!owner_ || judge_.call(launch).tid != judge_.call(call_).tid) return false;
+    const Place there = judge_.place(launch);
+    return there.known && !is_running(at_.frames, *owner_, there.frames);
+  }
   bool shown() const { return shown_; }
 
  private:
@@ -93,13 +99,19 @@ bool is_alive_at_launches(Judge& judge, const Capture& capture, size_t copy, tra
   return each_launch(judge, capture, [&](size_t launch) { return owner.runs_at(launch); }) && owner.shown();
 }
 
-bool is_alive_at_launches(Judge& judge, const Executable& exec, size_t adder, trace::HostPlace place) {
-  if (place == trace::HostPlace::module_data) return true;
-  if (place != trace::HostPlace::stack) return false;
+Lifetime lifetime_at_launches(Judge& judge, const LaunchedNode& node, size_t adder, trace::HostPlace place) {
+  if (place == trace::HostPlace::module_data) return Lifetime::alive;
+  if (place != trace::HostPlace::stack) return Lifetime::unknown;
   OwningFrame owner(judge, adder);
-  return std::all_of(exec.launches.begin(), exec.launches.end(),
-                     [&](size_t launch) { return owner.runs_at(judge.timeline().launches[launch].call); }) &&
-         owner.shown();
+  bool runs = true;
+  for (const size_t launch : node.exec->launches) {
+    const size_t call = judge.timeline().launches[launch].call;
+    const uint64_t seq = judge.call(call).r.h.seq;
+    if (seq < node.from || seq > node.until) continue;
+    if (owner.ended_at(call)) return Lifetime::ended;
+    runs = runs && owner.runs_at(call);
+  }
+  return runs && owner.shown() ? Lifetime::alive : Lifetime::unknown;
 }
 
 std::string built_in_and_ended(Judge& judge, const Capture& capture, size_t copy) {

@@ -22,8 +22,8 @@ bool is_captured(const Timeline& timeline, const NodeInGraph& node) {
 std::vector<LaunchedNode> launched_nodes(const Timeline& timeline, const GraphNodes& nodes) {
   std::vector<LaunchedNode> out;
   std::set<std::pair<uint64_t, size_t>> seen;  // node, call
-  const auto add = [&](const Executable& exec, const NodeInGraph& node, bool edited, size_t call) {
-    if (seen.emplace(node.node->node, call).second) out.push_back({&exec, node, edited});
+  const auto add = [&](const LaunchedNode& node, size_t call) {
+    if (seen.emplace(node.in.node->node, call).second) out.push_back(node);
   };
   for (const auto& exec : timeline.executables) {
     // Until when a node keeps the parameters that it has from `from` on.
@@ -43,22 +43,30 @@ std::vector<LaunchedNode> launched_nodes(const Timeline& timeline, const GraphNo
                                    ? end
                                    : std::min(end, kept_until(node.node->node, node.outer, version.from_seq));
         if (until == end || launches_between(timeline, exec, version.from_seq, until) > 0)
-          add(exec, node, false, node.maker.value_or(version.call));
+          add({&exec, node, false, version.from_seq, until}, node.maker.value_or(version.call));
       }
     }
     for (const auto& edit : exec.edits) {
       uint64_t end = kNever;
       for (const auto& version : exec.versions)
         if (version.from_seq > edit.seq) end = std::min(end, version.from_seq);
-      const auto runs = [&](uint64_t node, uint64_t outer) {
-        return launches_between(timeline, exec, edit.seq, std::min(end, kept_until(node, outer, edit.seq))) >
-               0;
+      const auto until = [&](uint64_t node, uint64_t outer) {
+        return std::min(end, kept_until(node, outer, edit.seq));
       };
-      if (edit.node && runs(edit.of, 0)) add(exec, {edit.node, edit.call, false, 0}, true, edit.call);
+      const auto runs = [&](uint64_t node, uint64_t outer) {
+        return launches_between(timeline, exec, edit.seq, until(node, outer)) > 0;
+      };
+      if (edit.node && runs(edit.of, 0))
+        add({&exec, {edit.node, edit.call, false, 0}, true, edit.seq, until(edit.of, 0)}, edit.call);
       if (edit.what != ExecEdit::What::child || !runs(0, edit.of)) continue;
       for (const auto& node : nodes.in(edit.child, edit.as_of))
         if (runs(node.node->node, edit.of))
-          add(exec, {node.node, edit.call, node.in_condition, edit.of}, true, edit.call);
+          add({&exec,
+               {node.node, edit.call, node.in_condition, edit.of},
+               true,
+               edit.seq,
+               until(node.node->node, edit.of)},
+              edit.call);
     }
   }
   return out;

@@ -41,7 +41,6 @@ void copy_node(Judge& judge, const std::vector<LaunchedNode>& all, const Launche
   // Both ends on the host, or neither: what the node is cannot be told for sure.
   if (reads == writes) return;
   const auto place = static_cast<trace::HostPlace>(reads ? node.src_place : node.dst_place);
-  if (place == trace::HostPlace::unknown || place == trace::HostPlace::mapping) return;
   Finding finding = finding_of("host-pointer", launched, call);
   finding.bytes = node.bytes;
   finding.details["host memory"] = host_memory(place);
@@ -51,11 +50,15 @@ void copy_node(Judge& judge, const std::vector<LaunchedNode>& all, const Launche
                     (reads ? " from " : " into ") + host_memory(place) +
                     ": each launch until the node is changed uses that address";
   finding.size = node.bytes;
-  if (is_alone(all, launched, reads ? node.src : node.dst) &&
-      is_alive_at_launches(judge, *launched.exec, call, place)) {
+  const Lifetime lifetime = lifetime_at_launches(judge, launched, call, place);
+  if (lifetime == Lifetime::ended) {
+    finding.message += "; the function that it was a variable of had returned at a launch";
+  } else {
+    const bool alive = lifetime == Lifetime::alive && is_alone(all, launched, reads ? node.src : node.dst);
     finding.severity = Severity::warning;
-    finding.details["at each launch"] = "alive";
-    finding.message += "; it was alive at each launch";
+    finding.details["at each launch"] = alive ? "alive" : "not known";
+    finding.message +=
+        alive ? "; it was alive at each launch" : "; it is not shown to be there at each launch";
   }
   judge.report(finding);
 }

@@ -1,5 +1,7 @@
 // sync-copy and pageable-copy: copies that run at once instead of being captured, or that name host memory
 // which a replay reads or writes again.
+#include <cstdio>
+
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/dropped_calls.h"
 #include "detector/analysis/host_lifetime.h"
@@ -73,6 +75,18 @@ Found found_at_launches(Judge& judge, size_t i, bool reads) {
   return found;
 }
 
+// torch 2.11 was seen to raise an error where a captured copy has a CPU tensor that is not pinned; 2.9 and
+// older put the address into the graph.
+bool torch_refuses(Judge& judge, size_t i) {
+  constexpr std::pair<int, int> kFirst{2, 11};
+  if (!judge.place(i).caller_module.starts_with("libtorch")) return false;
+  const auto known = judge.trace().program.find("torch");
+  const std::string version =
+      known != judge.trace().program.end() ? known->second : std::string(judge.process().trace.fact("torch"));
+  int major = 0, minor = 0;
+  return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 && std::pair(major, minor) >= kFirst;
+}
+
 void pageable_copy(Judge& judge, size_t i) {
   const Call& call = judge.call(i);
   const bool reads = reads_pageable(judge.timeline(), call.r);
@@ -113,9 +127,12 @@ void pageable_copy(Judge& judge, size_t i) {
     finding.phase = Judge::phase_of(*step);
     finding.severity = judge.context(i).in_break ? Severity::note : Severity::error;
     finding.blocks = blocks_host(judge.timeline(), call);
-    finding.message =
-        what + " in the step \"" + step->name +
-        "\": " + (reads ? "a graph would keep the host address, not the bytes" : "the host waits for it");
+    const bool refused = torch_refuses(judge, i);
+    if (refused) finding.details["in a capture"] = "refused by torch";
+    finding.message = what + " in the step \"" + step->name + "\": " +
+                      (!reads    ? "the host waits for it"
+                       : refused ? "torch refuses that in a capture"
+                                 : "a graph would keep the host address, not the bytes");
   } else {
     return;
   }

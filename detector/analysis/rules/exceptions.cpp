@@ -91,6 +91,7 @@ void report_left(Judge& judge, const Capture& capture) {
     finding.message += std::string(refusal->what) + " (" + type + "); " + outcome(judge, capture);
   else
     finding.message += type + " left it" + said(type, first) + "; " + outcome(judge, capture);
+  finding.details["ended"] = capture.end ? "yes" : "no";
   finding.details["exception"] = text.empty() ? type : type + ": " + text;
   judge.report(finding);
 }

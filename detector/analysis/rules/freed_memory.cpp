@@ -202,7 +202,8 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   if (lost.fate == Fate::another_owner) {
     const Block& now = ledger.blocks[*lost.now];
     const std::string where = place_text(judge.place(elsewhere(now.birth)));
-    finding.details["now"] = block_text(now) + (where.empty() ? "" : ", allocated at " + where);
+    const char* made = now.owner == Owner::mapping ? ", mapped at " : ", allocated at ";
+    finding.details["now"] = block_text(now) + (where.empty() ? "" : made + where);
     finding.message += "; the address is now in " + finding.details["now"];
   }
   if (lost.launch) finding.details["launches"] = std::to_string(lost.launches);
@@ -219,10 +220,11 @@ void report_back(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
                                         elsewhere(*ledger.blocks[lost.block].death));
   finding.severity = Severity::note;
   finding.details["now"] = "the same again";
-  finding.message = fmt::format(
-      "gets {} again at the address that {} of {} uses: the same size from the same line; what "
-      "it held is lost",
-      block_text(now), finding.details["node"], graph_text(judge, lost.held));
+  finding.message =
+      fmt::format("gets {} again at the address that {} of {} uses: the same size from the same line; {}",
+                  block_text(now), finding.details["node"], graph_text(judge, lost.held),
+                  now.owner == Owner::mapping ? "whether it is the same memory was not seen"
+                                              : "CUDA promises nothing of what it held");
   judge.report(finding);
 }
 

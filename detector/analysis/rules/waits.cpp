@@ -3,6 +3,7 @@
 
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/judge.h"
+#include "detector/analysis/private_setup.h"
 #include "detector/analysis/results.h"
 #include "detector/trace/families.h"
 
@@ -106,6 +107,7 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
   finding.message = judge.killed(i) + "the host " + what + " while " +
                     (judge.killed_any(i) ? "the capture is open" : judge.capture_name(capture) + " is open");
   add_copy(judge, i, finding);
+  if (!refused && ends_private_setup(judge, i)) finding.details["setup"] = "yes";
   judge.report(finding);
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "detector/analysis/copy_operands.h"
+#include "detector/analysis/graph_coverage.h"
 #include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/kernel_name.h"
@@ -49,6 +50,7 @@ std::string node_name(const Timeline& timeline, const trace::GraphNodeRecord& r)
 class Lister {
  public:
   explicit Lister(const Timeline& timeline) : timeline_(timeline), nodes_(timeline) {}
+  bool holds_work(const ExecVersion& version) const { return analysis::holds_work(nodes_, version); }
 
   void fill(const Capture& capture, reports::Capture& out, size_t& room) const {
     std::unordered_map<uint64_t, uint64_t> ids;
@@ -147,7 +149,10 @@ std::vector<reports::Capture> list_captures(const Timeline& timeline, size_t& ro
     out.mode = reports::kBuiltMode;
     out.thread = thread_name(timeline, launch.tid);
     out.device = launch.r.device == trace::kNoDevice ? 0 : launch.r.device;
-    out.result = "completed";
+    out.result = std::any_of(exec.versions.begin(), exec.versions.end(),
+                             [&](const ExecVersion& version) { return lister.holds_work(version); })
+                     ? "completed"
+                     : "empty";
     out.replays = exec.launches.size();
     if (lister.fill(exec, out, room)) list.push_back(std::move(out));
   }

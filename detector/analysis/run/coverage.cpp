@@ -57,11 +57,11 @@ void captures(const seal::SealedTrace& trace, const std::vector<Timeline>& timel
 void skipped(const std::vector<Timeline>& timelines, Report& report) {
   const Skipped skipped = skipped_captures(timelines);
   if (skipped.times == 0 || report.coverage.captures_completed > 0) return;
-  report.reasons.push_back({std::string("no capture completed: torch.compile chose ") +
-                                (skipped.times == 1 ? "once" : counted(skipped.times, "time")) +
-                                " to go without CUDA graphs" +
-                                (skipped.reason.empty() ? "" : " (" + skipped.reason + ")"),
-                            "change what keeps it from capturing, then: capgate audit -- PROGRAM"});
+  report.reasons.push_back(
+      {std::string("no capture completed") + (report.coverage.captures_empty > 0 ? " with work in it" : "") +
+           ": torch.compile logged " + (skipped.times == 1 ? "once" : counted(skipped.times, "time")) +
+           " that it goes without CUDA graphs" + (skipped.reason.empty() ? "" : " (" + skipped.reason + ")"),
+       "change what keeps it from capturing, then: capgate audit -- PROGRAM"});
 }
 
 void regions(const std::vector<Timeline>& timelines, const std::vector<std::string>& patterns,

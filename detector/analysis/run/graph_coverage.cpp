@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/counted.h"
-#include "detector/analysis/graph_nodes.h"
 #include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
@@ -37,15 +36,18 @@ void add(std::vector<std::string>& list, const std::string& text) {
 
 }  // namespace
 
+bool holds_work(const GraphNodes& nodes, const ExecVersion& version) {
+  const auto held = nodes.in(version);
+  return std::any_of(held.begin(), held.end(), [](const auto& in) { return is_work(in.node->kind); });
+}
+
 bool judged_built_graphs(const std::vector<Timeline>& timelines) {
   for (const auto& timeline : timelines) {
     const GraphNodes nodes(timeline);
     for (const auto& exec : timeline.executables)
       for (const auto& version : exec.versions) {
         if (exec.launches.empty() || !version.captures.empty()) continue;
-        const auto held = nodes.in(version);
-        if (std::any_of(held.begin(), held.end(), [](const auto& in) { return is_work(in.node->kind); }))
-          return true;
+        if (holds_work(nodes, version)) return true;
       }
   }
   return false;

@@ -98,7 +98,13 @@ void describe_subject(const seal::SealedTrace& trace, Report& report) {
   if (!trace.run.argv.empty())
     subject.program = std::filesystem::path(trace.run.argv.front()).filename().string();
   for (const auto& process : trace.processes)
-    if (subject.build_id.empty()) subject.build_id = process.build_id;
+    if (subject.build_id.empty() && !process.build_id.empty()) {
+      subject.build_id = process.build_id;
+      // `env NAME=1 ./main` and a script run main: it is what used CUDA.
+      if (const auto name = std::filesystem::path(process.trace.fact("argv0")).filename().string();
+          !name.empty())
+        subject.program = name;
+    }
   python_subject(trace, subject);
   for (const auto& process : trace.processes) {
     for (const auto& [key, value] : process.trace.meta) {

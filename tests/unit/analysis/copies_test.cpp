@@ -125,7 +125,7 @@ TEST_F(Copies, ANodeWithHostMemoryThatNoCopyCallTellsIsAHostPointer) {
   const auto report = launched();
   EXPECT_EQ(faults(report), Faults{"error host-pointer step.cpp:50 upload"}) << text(report);
   const auto fault = only(report, "host-pointer");
-  EXPECT_NE(fault.message.find("reads 32 bytes from a stack array"), std::string::npos) << fault.message;
+  EXPECT_NE(fault.message.find("reads 32 bytes from stack memory"), std::string::npos) << fault.message;
   EXPECT_EQ(fault.details.at("direction"), "host to device");
   EXPECT_EQ(report.verdict, Verdict::fail);
 }

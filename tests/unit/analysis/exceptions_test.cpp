@@ -261,9 +261,9 @@ TEST_F(Notices, SkippedCapturesAreCountedByPlaceAndReasonAndNamedInTheVerdict) {
                         {"torch.compile goes without a CUDA graph here: cpu device (arg0_1)", 3},
                         {"torch.compile goes without a CUDA graph here: mutated inputs (1 instances)", 1}}));
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
-  EXPECT_EQ(
-      report.reasons.at(0).text,
-      "no capture completed: torch.compile chose 4 times to go without CUDA graphs (cpu device (arg0_1))");
+  EXPECT_EQ(report.reasons.at(0).text,
+            "no capture completed: torch.compile logged 4 times that it goes without CUDA graphs (cpu device "
+            "(arg0_1))");
 }
 
 TEST_F(Notices, WhereAnotherFunctionIsCapturedASkipIsAWarning) {

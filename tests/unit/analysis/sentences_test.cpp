@@ -115,6 +115,14 @@ TEST_F(Sentences, ANoteOfLoadedCodeNamesTheKernelAndTheCapture) {
   EXPECT_EQ(note.stacks[0].frames.at(1).line, 10);
 }
 
+// Four lines of one template are four findings, whatever it is instantiated for.
+TEST_F(Sentences, InstantiationsOfATemplateAreOnePlace) {
+  const auto report = passes([&](int pass) {
+    p.at("step.cpp", 20, pass % 2 ? "run<float>(float*)" : "run<double>(double*)"), p.sync(kStream);
+  });
+  EXPECT_EQ(only(report, "host-sync").count, 4u);
+}
+
 // What a pageable copy holds the host up is blocked time as well, in the finding and in the run's figures.
 TEST_F(Sentences, MetricsAgreeWithTheFindings) {
   const auto report = passes([&](int) {

@@ -42,5 +42,15 @@ TEST(PythonSubject, OfOtherProgramsIsTheProgram) {
   EXPECT_EQ(report.subject.build_id, "aa");
 }
 
+// `env NAME=1 ./decode` runs decode: the name is that of the program whose build it is.
+TEST(Subject, IsTheProgramThatUsedCudaAndNotWhatStartedIt) {
+  TraceBuilder trace;
+  trace.run.argv = {"env", "NAME=1", "./decode"};
+  trace.process().end();
+  auto sealed = trace.sealed();
+  sealed.processes.at(0).build_id = "aa";
+  EXPECT_EQ(analysis::analyze(sealed).subject.program, "decode");
+}
+
 }  // namespace
 }  // namespace capgate::test

@@ -38,7 +38,8 @@ TEST(Print, GccFormThatEditorsJumpBy) {
       "src/decode.cu:12:9: note: fix: keep the decision on the device\n"
       "not proved, because b.cu was not parsed: it hangs\n"
       "  to do: give it more time\n"
-      "fail: A REPLAY WOULD BE WRONG: a graph of this step holds the side of the branch that the host took "
+      "fail: A REPLAY WOULD BE WRONG: a graph of this step would hold the side of the branch that the host "
+      "took "
       "during the "
       "capture, at src/decode.cu:12 - 1 error, 0 warnings, 0 notes (1 suppressed); 3 files parsed, 1 not, 0 "
       "captured regions\n");

@@ -56,6 +56,68 @@ TEST(Claims, AGraphThatNobodyLaunchedIsSaidToBeOne) {
   EXPECT_EQ(what_was_proved(report).text, "1 graph captured, launched once, nothing refused or left out");
 }
 
+// Two captures into one graph and its body, or an executable that follows each capture by an update.
+TEST(Claims, ACaptureIsNotCountedAsAGraphWhereOtherGraphsWereLaunched) {
+  Report report = clean_run();
+  report.coverage.replay = ReplayCoverage{1, 160, MemoryWatched::blocks, {}};
+  EXPECT_EQ(what_was_proved(report).text,
+            "2 captures completed, 1 executable graph launched 160 times, nothing refused or left out");
+  EXPECT_EQ(what_was_watched(report), "memory of 1 executable graph at 160 launches, block by block");
+  // Not all launches were of graphs that are known.
+  report.coverage.replay->launches = 100;
+  EXPECT_EQ(what_was_proved(report).text,
+            "2 graphs captured, launched 160 times, nothing refused or left out");
+}
+
+TEST(Claims, AGraphBuiltByHandIsCounted) {
+  Report report = clean_run();
+  report.coverage.captures_completed = 0;
+  report.coverage.replay = ReplayCoverage{1, 160, MemoryWatched::blocks, {}};
+  for (Capture& capture : report.captures) capture.mode = "built";
+  EXPECT_EQ(what_was_proved(report).text,
+            "1 graph built node by node, launched 160 times, nothing refused or left out");
+}
+
+// An address in a structure may be a slot that was never filled in: a note, and no proof that all is well.
+TEST(Claims, APassSaysWhichAddressesMayBeStale) {
+  Report report = clean_run();
+  Violation word = violation("freed-memory", "step.py", 7, "step", "cudaFree");
+  word.severity = Severity::note;
+  word.phase = Phase::replay;
+  word.details = {{"certain", "no"}, {"now", "nothing"}};
+  report.violations = {word};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  EXPECT_EQ(
+      what_was_watched(report),
+      "memory of 2 graphs at 160 launches, block by block; 1 address inside a parameter structure may be "
+      "stale");
+  EXPECT_TRUE(
+      has(report.coverage.not_checked,
+          "memory: whether an address inside a kernel's structure, whose block went, is a pointer that "
+          "the kernel follows"));
+}
+
+// A node that was added by hand keeps the address: that the memory is there is not shown.
+TEST(Claims, MemoryThatIsNotShownToBeThereIsAReason) {
+  Report report = clean_run();
+  Violation copy = violation("host-pointer", "build.cu", 7, "build", "cudaGraphAddMemcpyNode1D");
+  copy.severity = Severity::warning;
+  copy.phase = Phase::replay;
+  copy.details = {{"at each launch", "not known"}, {"graph", "built node by node"}};
+  report.violations = {copy};
+  finish(report);
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  ASSERT_EQ(report.reasons.size(), 1u);
+  EXPECT_EQ(report.reasons[0].remedy,
+            "give the node pinned memory that lives as long as the graph, then: capgate audit -- PROGRAM");
+  Report allowed = clean_run();
+  copy.suppressed = Suppressed{"the vector is a member", "build.cu:7"};
+  allowed.violations = {copy};
+  finish(allowed);
+  EXPECT_EQ(allowed.verdict, Verdict::pass);
+}
+
 TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
   Report report = clean_run();
   Violation retried = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");

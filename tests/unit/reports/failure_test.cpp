@@ -63,11 +63,33 @@ TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
   EXPECT_EQ(told(with({wait})), "A CAPTURE WOULD DIE at step.cu:7");
   Violation branch = violation("host-branch", "step.cu", 7, "step", "", Evidence::sources);
   branch.phase = Phase::source;
-  EXPECT_EQ(told(with({branch})),
-            "A REPLAY WOULD BE WRONG: a graph of this step holds the side of the branch that the host took "
-            "during the "
-            "capture, at step.cu:7");
+  EXPECT_EQ(
+      told(with({branch})),
+      "A REPLAY WOULD BE WRONG: a graph of this step would hold the side of the branch that the host took "
+      "during the "
+      "capture, at step.cu:7");
+  // The memory may live as long as the graph.
+  Violation copy = violation("pageable-copy", "step.cu", 7, "step", "cudaMemcpyAsync");
+  copy.phase = Phase::step;
+  EXPECT_EQ(
+      told(with({copy})),
+      "A REPLAY COULD BE WRONG: a graph of this step would hold the address of pageable host memory, at "
+      "step.cu:7");
+  // torch refuses that copy before CUDA is asked.
+  copy.details = {{"direction", "host to device"}, {"in a capture", "refused by torch"}, {"region", "step"}};
+  EXPECT_EQ(told(with({copy})), "A CAPTURE WOULD DIE at step.cu:7");
   EXPECT_EQ(failure_text({FailureKind::capture_dies, true, nullptr}, ""), "CAPTURE DIES");
+}
+
+// Which of several a capture meets first is not known.
+TEST(Failure, OneOfSeveralThatACaptureWouldDieOfIsNotSaidToBeTheOnlyOne) {
+  Violation wait = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
+  Violation other = violation("host-poll", "step.cu", 9, "step", "cudaStreamQuery");
+  wait.phase = other.phase = Phase::step;
+  EXPECT_EQ(told(with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7, among others");
+  wait.id = "a";
+  other.symptom_of = "a";
+  EXPECT_EQ(told(with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7");
 }
 
 TEST(Failure, WhatWasSeenGoesFirstThenADeath) {

@@ -47,9 +47,35 @@ TEST(FrameworkOperator, IsNamedAsPythonNamesIt) {
   EXPECT_EQ(framework_operator(std::vector{native("THCPStream_synchronize(_object*)"),
                                            python("synchronize", "torch/cuda/streams.py")})
                 .python,
-            "torch.cuda.streams.synchronize");
+            "torch.cuda.Stream.synchronize");
   EXPECT_EQ(framework_operator(std::vector{python("synchronize", "torch/cuda/__init__.py")}).python,
             "torch.cuda.synchronize");
+}
+
+// A frame has the name of a method and not that of its class.
+TEST(FrameworkOperator, HasNoNameThatPythonDoesNotHave) {
+  const auto name = [](std::vector<Frame> frames) { return framework_operator(frames).python; };
+  const std::string streams = "torch/cuda/streams.py", graphs = "torch/cuda/graphs.py";
+  EXPECT_EQ(name({native("cudaEventQuery+0x16d"), native("THCPEvent_query(_object*, _object*)+0x48"),
+                  python("query", streams)}),
+            "torch.cuda.Event.query");
+  EXPECT_EQ(name({native("cudaStreamQuery"), python("query", streams)}), "torch.cuda.Stream.query");
+  EXPECT_EQ(name({native("??"), python("query", streams)}), "");
+  EXPECT_EQ(name({native("cudaStreamWaitEvent"), python("wait", streams), python("wait_event", streams),
+                  python("wait_stream", streams)}),
+            "torch.cuda.Stream.wait_stream");
+  EXPECT_EQ(name({python("capture_begin", graphs)}), "torch.cuda.CUDAGraph.capture_begin");
+  EXPECT_EQ(name({python("capture_end", graphs), python("__exit__", graphs)}), "torch.cuda.graph");
+  EXPECT_EQ(name({python("_str", "torch/_tensor_str.py"), python("__repr__", "torch/_tensor.py")}),
+            "Tensor.__repr__");
+  EXPECT_EQ(name({python("capture_begin", graphs), python("_fn", "torch/_dynamo/eval_frame.py")}),
+            "a compiled function (torch.compile)");
+  // Methods of modules: the operator that they came to is named instead.
+  EXPECT_EQ(name({native("torch::autograd::THPVariable_linear(_object*, _object*)+0x1"),
+                  python("forward", "torch/nn/modules/linear.py"),
+                  python("_call_impl", "torch/nn/modules/module.py")}),
+            "torch.nn.functional.linear");
+  EXPECT_EQ(name({python("_call_impl", "torch/nn/modules/module.py")}), "");
 }
 
 TEST(FrameworkOperator, IsNoneWhereTheLineMakesTheCallItself) {

@@ -22,6 +22,22 @@
 namespace capgate::reports {
 namespace {
 
+// Advice for PyTorch helps nobody whose process does not load it.
+TEST(Situations, AProgramWithoutTorchIsGivenNoAdviceForIt) {
+  Violation wait;
+  wait.rule = "host-sync";
+  wait.evidence = {Evidence::runtime};
+  wait.severity = Severity::warning;
+  wait.phase = Phase::step;
+  wait.location = {"tinygrad/runtime/ops_cuda.py", 100, std::nullopt, "synchronize"};
+  wait.details = {{"torch", "not loaded"}};
+  const Situation& situation = situation_of(wait);
+  ASSERT_EQ(situation.id, "host-sync.over-budget");
+  EXPECT_EQ(example_of(situation, wait), situation.cpp);
+  wait.details.clear();
+  EXPECT_EQ(example_of(situation, wait), situation.python);
+}
+
 using testing::clean_run;
 using testing::violation;
 

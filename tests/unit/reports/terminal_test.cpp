@@ -92,7 +92,7 @@ TEST(Terminal, CountsAndNamesHoldForAllCapturesOfAFault) {
     return render_terminal(with, {});
   };
   EXPECT_NE(shown(copy).find("- 6 times in 6 captures, such as capture "), std::string::npos) << shown(copy);
-  EXPECT_NE(shown(copy).find("wrong in all 18 launches of the graphs"), std::string::npos) << shown(copy);
+  EXPECT_NE(shown(copy).find("no time: each launch uses that address\n"), std::string::npos) << shown(copy);
   EXPECT_NE(shown(copy).find("6 times, stream s1 and 5 more"), std::string::npos) << shown(copy);
   copy.details["launches"] = "0";
   EXPECT_NE(shown(copy).find("none yet: the graphs were never launched"), std::string::npos);
@@ -117,16 +117,21 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
   const auto expect = [](const std::string& screen, const std::string& part) {
     EXPECT_NE(screen.find(part), std::string::npos) << screen;
   };
-  expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}}, true),
-         "cost    no time: it is wrong in 1 of the 80 launches of the graph\n");
-  expect(shown("freed-memory", Severity::warning, Phase::replay, {}, true),
+  expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}, {"now", "nothing"}}, true),
+         "cost    no time: 1 of the 80 launches of the graph came after it\n");
+  expect(
+      shown("freed-memory", Severity::error, Phase::replay, {{"launches", "3"}, {"now", "nothing"}}, false),
+      "cost    no time: 3 launches came after it\n");
+  expect(shown("recapture", Severity::warning, Phase::replay, {}, false),
+         "cost    making another graph once; the time of that was not measured\n");
+  expect(shown("freed-memory", Severity::warning, Phase::replay, {{"now", "nothing"}}, true),
          "cost    none yet: the graph was not launched since\n");
   expect(shown("pageable-copy", Severity::warning, Phase::capture, {{"at each launch", "alive"}}, true),
          "cost    none in this run: the memory was there at each launch\n");
   const std::string built =
       shown("host-pointer", Severity::error, Phase::replay, {{"graph", "built node by node"}}, false);
-  expect(built, " - in a graph that no capture made\n");
-  expect(built, "cost    no time: it is wrong in each launch of the graph\n");
+  expect(built, " - in a graph that is built node by node\n");
+  expect(built, "cost    no time: each launch uses that address\n");
   const std::string update = shown("graph-refused", Severity::error, Phase::replay,
                                    {{"launched again", "yes"}, {"refused", "update"}}, false);
   expect(update, " - at an update\n");
@@ -162,7 +167,7 @@ Report read_back() {
   Violation copy = violation("pageable-copy", "model/moe.py", 210, "MoE.route", "cudaMemcpyAsync");
   copy.phase = Phase::step;
   copy.symptom_of = "wait";
-  copy.message = "copies 4 bytes into a stack array";
+  copy.message = "copies 4 bytes into stack memory";
   Violation branch = violation("host-branch", "model/moe.py", 214, "MoE.route", "", Evidence::sources);
   branch.symptom_of = "wait";
   report.violations = {branch, wait, copy};
@@ -179,12 +184,12 @@ TEST(Terminal, PrintsSymptomsUnderTheirCause) {
   EXPECT_LT(cause, symptoms);
   EXPECT_NE(
       text.find("\n    error pageable-copy model/moe.py:210 MoE.route() - between replays\n      copies 4 "
-                "bytes into a stack array\n"),
+                "bytes into stack memory\n"),
       std::string::npos)
       << text;
   EXPECT_EQ(text.find("\nerror host-branch"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  more    2 symptoms of this cause, below\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\n1 cause, 2 symptoms: 1 error, 0 warnings, 0 notes; "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n1 cause: 1 error, 0 warnings, 0 notes; 2 symptoms; "), std::string::npos) << text;
   TerminalOptions all;
   all.all = true;
   EXPECT_NE(render_terminal(read_back(), all).find("\nerror host-branch model/moe.py:214"),
