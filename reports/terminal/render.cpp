@@ -40,6 +40,17 @@ bool has_marked_step(const Report& report) {
                      });
 }
 
+// Where a graph was launched more than once, the figures are of the one with the most steps.
+std::string step_words(const Report& report) {
+  const auto& replay = report.coverage.replay;
+  const bool between = replay ? report.coverage.replays > replay->graphs
+                              : report.coverage.replays > 1 && !has_marked_step(report);
+  if (!between) return "per step";
+  return replay && replay->graphs > 1
+             ? "per step, from one launch of the graph with the most launches to the next"
+             : "per step, from one launch of a graph to the next";
+}
+
 std::string metrics(const Report& report) {
   std::string out;
   const auto metric = [&](const char* key) {
@@ -57,10 +68,8 @@ std::string metrics(const Report& report) {
     add(fmt::format("{:.4g} {}", allocs, allocs == 1 ? "allocation" : "allocations"));
   const double steps = metric("steps");
   if (!out.empty())
-    out = std::string(has_marked_step(report) || report.coverage.replays < 2
-                          ? "per step"
-                          : "per step, from one launch of a graph to the next") +
-          (steps > 0 ? " (" + counted(static_cast<uint64_t>(steps), "step") + ")" : "") + ": " + out;
+    out = step_words(report) + (steps > 0 ? " (" + counted(static_cast<uint64_t>(steps), "step") + ")" : "") +
+          ": " + out;
   static constexpr std::array<std::string_view, 5> kTold{
       "waits_per_step", "blocked_us_per_step", "pageable_bytes_per_step", "allocs_per_step", "steps"};
   for (const auto& [key, value] : report.metrics) {

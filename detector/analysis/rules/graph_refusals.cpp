@@ -169,6 +169,19 @@ bool is_device_fault(int32_t result) {
   return result >= 700 && result < 800;
 }
 
+// A null handle, after a capture of that thread had died: there is no graph, and no other cause.
+bool has_no_graph(const Judge& judge, size_t refused) {
+  const auto& r = judge.call(refused).r;
+  const auto family = static_cast<Family>(r.family);
+  const bool is_null =
+      family == Family::graph_launch || family == Family::graph_upload ? r.object == 0 : r.object2 == 0;
+  const auto& captures = judge.timeline().captures;
+  return is_null && std::any_of(captures.begin(), captures.end(), [&](const Capture& capture) {
+           return capture.state == CaptureState::failed && capture.end_seq < r.h.seq &&
+                  capture.tid == judge.call(refused).tid;
+         });
+}
+
 void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
   const auto& r = judge.call(call).r;
   const auto family = static_cast<Family>(r.family);
@@ -178,7 +191,9 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
   finding.rule = "graph-refused";
   finding.phase = reports::Phase::replay;
   finding.call = call;
-  finding.severity = handled ? Severity::note : Severity::error;
+  const bool no_graph = has_no_graph(judge, call);
+  finding.severity = handled || no_graph ? Severity::note : Severity::error;
+  if (no_graph) finding.details["no graph"] = "yes";
   finding.details["refused"] = std::string(family == Family::graph_instantiate   ? "instantiation"
                                            : family == Family::graph_exec_update ? "update"
                                            : family == Family::graph_upload      ? "upload"
@@ -206,7 +221,9 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
     finding.details["reason"] = reason;
     finding.message += ": " + reason;
   }
-  if (handled) {
+  if (no_graph) {
+    finding.message += ": its capture had died, and left none";
+  } else if (handled) {
     finding.message += "; the program went on with another executable graph";
   } else if (family == Family::graph_exec_update && runs_on(judge, call)) {
     finding.details["launched again"] = "yes";

@@ -1,6 +1,7 @@
 #include "detector/analysis/coverage.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -99,6 +100,27 @@ void refused_by_framework(const std::vector<Timeline>& timelines, Report& report
   }
 }
 
+// After it every call fails, and a program that looks at results ends: the first one that reports it is the
+// clue.
+void broke_the_device(const std::vector<Timeline>& timelines, Report& report) {
+  // An error is the likelier clue.
+  if (std::any_of(report.violations.begin(), report.violations.end(),
+                  [](const auto& violation) { return violation.severity == reports::Severity::error; }))
+    return;
+  static constexpr std::array<int32_t, 9> kBroken{700, 702, 710, 714, 715, 716, 717, 718, 719};
+  for (const auto& timeline : timelines)
+    for (size_t i = 0; i < timeline.trace->calls.size(); ++i) {
+      const Call& call = timeline.call(i);
+      if ((call.r.flags & trace::kNested) ||
+          std::find(kBroken.begin(), kBroken.end(), call.r.result) == kBroken.end())
+        continue;
+      report.coverage.not_checked.push_back("what broke the device: " + std::string(timeline.name(call)) +
+                                            " gave " + result_text(call.r.result) +
+                                            ", the first call to report it");
+      break;
+    }
+}
+
 }  // namespace
 
 void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& timelines,
@@ -113,6 +135,7 @@ void describe_run(const seal::SealedTrace& trace, const std::vector<Timeline>& t
   not_compared(timelines, report);
   describe_subject(trace, report);
   refused_by_framework(timelines, report);
+  broke_the_device(timelines, report);
   const bool twice = std::any_of(report.coverage.regions.begin(), report.coverage.regions.end(),
                                  [](const auto& region) { return region.occurrences >= 2; });
   if (report.coverage.captures_completed > 0 || judged_built_graphs(timelines))

@@ -260,6 +260,46 @@ TEST_F(Graphs, ARefusedInstantiationNamesTheNodeThatIsKnownToBeRefused) {
   }
 }
 
+// A dead capture leaves no graph: what is done with the null handle fails for that reason alone.
+TEST_F(Graphs, WhatFollowsFromADeadCaptureIsANote) {
+  p.at("step.cpp", 10, "capture");
+  p.begin_capture();
+  p.at("step.cpp", 12, "capture");
+  p.sync(kStream, 900);
+  p.at("step.cpp", 14, "capture");
+  p.end_capture(kStream, 0, 901);
+  p.at("build.cpp", 30, "make");
+  p.call(Family::graph_instantiate, "cudaGraphInstantiate", 1).object2 = 0;
+  p.at("build.cpp", 31, "run");
+  p.call(Family::graph_launch, "cudaGraphLaunch", 1).object = 0;
+  p.end();
+  const auto report = trace.report();
+  EXPECT_EQ(faults(report),
+            (Faults{"error host-sync step.cpp:12 capture", "note graph-refused build.cpp:30 make",
+                    "note graph-refused build.cpp:31 run"}))
+      << text(report);
+  EXPECT_EQ(report.violations[1].situation, "graph-refused.no-graph");
+}
+
+TEST_F(Graphs, TheFirstCallThatReportsABrokenDeviceIsNamed) {
+  build(HostPlace::unknown);
+  p.at("build.cpp", 40, "run");
+  p.call(Family::graph_launch, "cudaGraphLaunch", 719).object = kExec;
+  p.sync(kStream, 719);
+  p.end();
+  const auto report = trace.report();
+  const auto& gaps = report.coverage.not_checked;
+  EXPECT_EQ(std::count_if(gaps.begin(), gaps.end(),
+                          [](const auto& gap) { return gap.find("what broke the device") == 0; }),
+            1);
+  EXPECT_NE(
+      std::find(gaps.begin(), gaps.end(),
+                "what broke the device: cudaGraphLaunch gave cudaErrorLaunchFailure (719), the first call to "
+                "report it"),
+      gaps.end())
+      << text(report);
+}
+
 TEST_F(Graphs, ARefusalWithoutAnyNodeIsNamedAtTheCall) {
   p.at("build.cpp", 30, "make");
   p.call(Family::graph_instantiate, "cudaGraphInstantiate", 1).object2 = kGraph;
