@@ -11,6 +11,7 @@
 #include "reports/model/cuda_answer.h"
 #include "reports/model/names.h"
 #include "reports/verdict/causes.h"
+#include "reports/verdict/claims.h"
 
 namespace capgate::reports {
 namespace {
@@ -216,10 +217,8 @@ std::optional<Reason> missing_proof(const Report& report) {
         "trace of an "
         "older capgate does not have what was put in)"};
   if (coverage.captures_failed > 0)
-    return Reason{
-        "a capture failed, none completed, and no marked region was seen twice",
-        "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step run "
-        "eagerly"};
+    return Reason{"a capture failed, none completed, and no marked region was seen twice",
+                  what_was_not_proved(report).command};
   const bool judged = coverage.captures_empty > 0 || !report.violations.empty();
   return Reason{
       fmt::format("{}, and no marked region was seen twice",

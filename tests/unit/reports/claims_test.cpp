@@ -180,6 +180,30 @@ TEST(Claims, WhatLookedAtNothingClaimsNothing) {
   EXPECT_EQ(what_was_not_proved(dead).text, "anything about the graph of the step: its capture failed");
 }
 
+// One report, one thing to do: an eager run shows nothing more of a step that raises before or behind the
+// capture.
+TEST(Claims, TheReasonAndTheSecondLineAskForTheSameRun) {
+  for (const bool raised : {true, false}) {
+    Report report = clean_run();
+    report.captures.clear();
+    report.coverage.kind = CoverageKind::nothing;
+    report.coverage.captures_completed = report.coverage.replays = 0;
+    report.coverage.captures_failed = 1;
+    report.coverage.regions.clear();
+    report.coverage.replay.reset();
+    Violation fault = violation("capture-invalidated", "step.py", 7, "step", "");
+    fault.result = raised ? "ValueError" : "cudaErrorStreamCaptureUnsupported (900)";
+    if (raised) fault.details["exception"] = "ValueError: no rows";
+    report.violations = {fault};
+    report.reasons.clear();
+    finish(report);
+    ASSERT_EQ(report.reasons.size(), 1u);
+    EXPECT_EQ(report.reasons[0].remedy, what_was_not_proved(report).command);
+    EXPECT_EQ(report.reasons[0].remedy.find("--region") == std::string::npos, raised)
+        << report.reasons[0].remedy;
+  }
+}
+
 TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
   const auto run = never_looked_at(clean_run());
   EXPECT_TRUE(has(run, "replays: their results were compared with no eager step"));
