@@ -83,8 +83,9 @@ std::vector<PathId> Interpreter::places(const Node* n) {
 // Of `condition ? a : b`, whose condition is a use like any other.
 std::vector<PathId> Interpreter::places_of_choice(const Node* n) {
   State yes, no;
-  const Flow base = s().flow;
+  Flow base = s().flow;
   const Value condition = branch(n->kids[0], yes, no);
+  if (yes.flow.region != no.flow.region) base.region = 0;
   if (condition.taint) sink(Use::ternary, condition.taint, n);
   const auto arm = [&](const Node* kid) {
     if (s().dead) return std::vector<PathId>();
@@ -254,8 +255,9 @@ Value Interpreter::eval(const Node* n) {
     }
     case Op::conditional: {
       State yes, no;
-      const Flow base = s().flow;
+      Flow base = s().flow;
       const Value c = branch(n->kids[0], yes, no);
+      if (yes.flow.region != no.flow.region) base.region = 0;  // as after exec_when
       if (const Trace* t = c.taint) sink(Use::ternary, t, n);
       Value l, r;
       if (!yes.dead && !no.dead && is_host_test(n->kids[0], c)) {
@@ -276,6 +278,9 @@ Value Interpreter::eval(const Node* n) {
       if (no_yes) return r;
       if (no_no) return l;
       v = cells_.join_values(l, r);
+      if ((c.tag == Tag::begun || c.tag == Tag::not_begun) && l.has_constant && r.has_constant &&
+          !l.constant != !r.constant)
+        v.tag = l.constant ? c.tag : opposite(c.tag);
       if (counts::is_count(decides(n->kids[0], true)) && operand_of(n->kids[1], l) &&
           operand_of(n->kids[2], r))
         v.count = counts::kCounted;

@@ -132,3 +132,44 @@ template <class T>
 void begin_for(T* owner) {
   cudaStreamBeginCapture(owner->stream, cudaStreamCaptureModeGlobal);  // EXPECT: not-analysed
 }
+
+// Its result, or what it prints, depends on whether the capture was begun.
+extern "C" int begin_and_answer(cudaStream_t stream) {
+  const cudaError_t begun = cudaStreamBeginCapture(stream, kMode);  // EXPECT: not-analysed
+  return begun == cudaSuccess ? 0 : 1;
+}
+extern "C" int begin_in_a_mode(cudaStream_t stream, int mode) {
+  cudaStreamCaptureMode chosen = kMode;
+  switch (mode) {
+    case 0:
+      break;
+    case 1:
+      chosen = cudaStreamCaptureModeRelaxed;
+      break;
+    default:
+      return 2;
+  }
+  const cudaError_t begun = cudaStreamBeginCapture(stream, chosen);  // EXPECT: not-analysed
+  return begun == cudaSuccess ? 0 : 1;
+}
+void begin_and_print(cudaStream_t stream) {
+  const bool begun = cudaStreamBeginCapture(stream, kMode) == cudaSuccess;
+  const char* word = begun ? "begun" : "refused";
+  (void)word;
+  cudaStreamSynchronize(stream);  // EXPECT: host-sync
+  cudaGraph_t graph;
+  cudaStreamEndCapture(stream, &graph);
+  cudaStreamSynchronize(stream);  // CLEAN: host-sync, behind the end
+}
+static int begin_with_status(cudaStream_t stream) {
+  return cudaStreamBeginCapture(stream, kMode) == cudaSuccess ? 0 : 1;
+}
+void asks_the_status(cudaStream_t stream) {
+  if (begin_with_status(stream) != 0) {
+    cudaStreamSynchronize(stream);  // CLEAN: host-sync, no capture was begun
+    return;
+  }
+  cudaStreamSynchronize(stream);  // EXPECT: host-sync
+  cudaGraph_t graph;
+  cudaStreamEndCapture(stream, &graph);
+}
