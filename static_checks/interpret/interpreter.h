@@ -93,6 +93,13 @@ class Interpreter : Kept {
   bool closed_behind(const Node* condition);
   const Node* find_count(const Node* n, const Node* counter);
 
+  // keyed_captures.cpp
+  bool begins_below(const Node* n);
+  const Node* looked_up(const Node* n);
+  void find_keys(const Node* condition, bool wanted, const std::vector<const Node*>& guarded,
+                 std::vector<const Node*>& keys);
+  void forget_keys(const Node* condition, bool wanted, const std::vector<const Node*>& guarded, State& state);
+
   // destructors.cpp
   bool is_destroyed(Record& record);
   bool end_matters(Record& record, int depth = 0);

@@ -39,6 +39,7 @@ void Interpreter::exec_when(const Node* n) {
     yes.flow.tests = with_test(yes.flow.tests, condition, true);
     no.flow.tests = with_test(no.flow.tests, condition, false);
   }
+  forget_keys(condition, true, {n->kids[n->split + 1]}, yes);
   if (yes.flow.region) check_once(n);
   if (yes.flow.region && base.first_use == FirstUse::none) {
     yes.flow.first_use = closed ? FirstUse::once : closes_guard(condition, true, {n->kids[n->split + 1]});

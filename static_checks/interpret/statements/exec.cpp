@@ -24,6 +24,9 @@ void Interpreter::exec_block(const Node* n) {
       if (kid->op != Op::label) continue;
     }
     exec(kid);
+    if (kid->op == Op::when && leaves(kid->kids[kid->split + 1]) && !kid->kids[kid->split + 2])
+      forget_keys(kid->kids[kid->split], false, {n->kids.begin() + static_cast<long>(i) + 1, n->kids.end()},
+                  s());
     if (kid->op == Op::when && s().flow.region && !s().dead) {
       check_once_return(n, i + 1, kid);
       const bool is_left = leaves(kid->kids[kid->split + 1]) && !kid->kids[kid->split + 2];
