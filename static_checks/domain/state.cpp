@@ -235,6 +235,7 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
   if (!into.shares_cells_with(from)) into.replace(join_cells(into, from, paths, targets));
   Flow flow = into.flow;
   if (into.flow.tests != from.flow.tests) into.flow.tests = flow.tests = base.tests;
+  into.flow.failed = flow.failed = into.flow.failed && from.flow.failed;
   if (into.flow.chosen_by != from.flow.chosen_by) into.flow.chosen_by = flow.chosen_by = base.chosen_by;
   if (into.flow.region != from.flow.region) {
     // One arm began or ended a capture. Code after a conditional end runs without one; code after a
@@ -243,6 +244,7 @@ void join(State& into, const State& from, const Paths& paths, TargetSets& target
       flow = from.flow;
     flow.tests = into.flow.tests;
     flow.chosen_by = into.flow.chosen_by;
+    flow.failed = into.flow.failed;
     flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;
   } else {
     flow.not_capturing = into.flow.not_capturing && from.flow.not_capturing;

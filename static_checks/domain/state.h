@@ -111,6 +111,7 @@ struct Flow {
   uint8_t device_scalars = 0;  // cuBLAS pointer mode is device
   uint8_t marked = 0;          // the region is a marked step, no capture; kByRange: an NVTX range
   uint8_t ranges = 0;          // NVTX ranges that were opened in a region that is one, and are open
+  uint8_t failed = 0;          // where a test of its status says that a call of CUDA has failed
   FirstUse first_use = FirstUse::none;
   uint32_t allowed = 0;  // index into the analysis' allow scopes
   Counts chosen_by = 0;  // what decided the tests that are neither known nor counts: inputs, or kChosen

@@ -74,7 +74,8 @@ Guards both(const Guards& a, const Guards& b) {
           a.eager_break || b.eager_break,
           a.relaxed_capture || b.relaxed_capture,
           a.marked || b.marked,
-          a.first_use || b.first_use};
+          a.first_use || b.first_use,
+          a.failed || b.failed};
 }
 
 // What was met inside the function, behind the way that leads to it.
@@ -92,15 +93,24 @@ Explanation reached_from(const Visit& v, const Explanation& inside) {
   return out;
 }
 
+// What is not analysed behind a call that failed is named, and no reason: there is no capture left to prove.
+NotAnalysed at_end_of(const Visit& v, NotAnalysed gap) {
+  if (v.guards.failed && !gap.aside) {
+    gap.reason += kOnlyOnFailure;
+    gap.aside = true;
+  }
+  if (gap.aside) gap.region.clear();
+  return gap;
+}
+
 NotAnalysed body_nowhere(const Visit& v) {
-  return {v.callee,
-          v.usr,
-          v.path.back().place,
+  return at_end_of(
+      v, {v.callee, v.usr, v.path.back().place,
           v.is_virtual ? "neither its body nor one that overrides it is in the sources that were looked at"
                        : "its body is in none of the sources that were looked at",
           v.is_virtual ? "lint the sources of the classes that override it too, or call it outside the region"
                        : "lint the source that defines it too, or call it outside the region",
-          v.region};
+          v.region});
 }
 
 // Of the regions that functions leave open which nothing in their unit calls, those that no other unit goes
@@ -225,7 +235,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
       }
     if (v.guards.not_capturing) continue;
     if (found == functions.end()) {
-      if (!silent.contains(v.usr) && !v.guards.eager_break && gaps.insert(v.usr).second)
+      if (!silent.contains(v.usr) && !v.guards.eager_break &&
+          gaps.insert(v.usr + (v.guards.failed ? " failed" : "")).second)
         result.not_analysed.push_back(body_nowhere(v));
       continue;
     }
@@ -234,9 +245,11 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
       const FunctionSummary& f = *body;
       if (v.has_judged(file)) continue;
       for (const OpenPlace& open : f.open)
-        if (gaps.insert((open.aside ? "" : f.usr) + '\0' + open.function + '\0' + open.reason).second)
-          result.not_analysed.push_back({open.function, f.usr, open.place, open.reason, open.remedy,
-                                         open.aside ? "" : v.region, open.aside});
+        if (gaps.insert((open.aside ? "" : f.usr) + '\0' + open.function + '\0' + open.reason +
+                        (v.guards.failed ? " failed" : ""))
+                .second)
+          result.not_analysed.push_back(at_end_of(
+              v, {open.function, f.usr, open.place, open.reason, open.remedy, v.region, open.aside}));
       for (const LatentFinding& latent : f.latent) {
         const Guards guards = both(v.guards, latent.guards);
         if (guards.not_capturing) continue;

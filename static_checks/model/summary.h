@@ -22,12 +22,16 @@ struct Guards {
   bool relaxed_capture = false;  // the capture was begun in relaxed mode
   bool marked = false;           // the region is a marked step, no capture
   bool first_use = false;        // behind a guard that the guarded code closes
+  bool failed = false;           // where a call of CUDA has failed: the capture is lost, whatever is called
   auto operator<=>(const Guards&) const = default;
 };
 template <class A>
 void fields(A& archive, Guards& v) {
-  archive(v.not_capturing, v.relaxed_mode, v.eager_break, v.relaxed_capture, v.marked, v.first_use);
+  archive(v.not_capturing, v.relaxed_mode, v.eager_break, v.relaxed_capture, v.marked, v.first_use, v.failed);
 }
+
+// Behind the reason of what is not analysed there.
+inline constexpr const char* kOnlyOnFailure = ", and only where a call of CUDA has failed";
 
 // A call to a function that this unit may not have the body of.
 struct CallSite {

@@ -165,7 +165,7 @@ std::string Interpreter::key_of(const Entering& e) {
                uint64_t{e.entry.flow.device_scalars} << 32 | uint64_t{e.entry.flow.marked} << 40 |
                uint64_t{static_cast<uint8_t>(e.entry.flow.first_use)} << 48 |
                uint64_t{e.entry.flow.ranges} << 56);
-  put(key, e.entry.flow.allowed);
+  put(key, uint64_t{e.entry.flow.allowed} | uint64_t{e.entry.flow.failed} << 32);
   for (const auto& [path, c] : e.entry.cells()) {
     put(key, path);
     put(key, uint64_t{c.taint != nullptr} | uint64_t{c.deep} << 1 | uint64_t{c.has_constant} << 2 |

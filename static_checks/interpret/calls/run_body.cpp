@@ -76,6 +76,7 @@ void Interpreter::close(const Entering& e, Frame& frame, Summary& summary) {
   summary.exit.dead = frame.out.dead;
   summary.exit.flow = frame.out.flow;
   summary.exit.flow.first_use = e.entry.flow.first_use;
+  summary.exit.flow.failed = e.entry.flow.failed;
   if (e.annotated) summary.exit.flow.region = 0;
   for (const auto& [path, cell] : frame.out.cells()) {
     const Paths::Info& root = paths_[paths_[path].root];

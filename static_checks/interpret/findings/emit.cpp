@@ -122,7 +122,8 @@ void Interpreter::judge(const CallEvent& event, const Node* at, const std::vecto
 }
 
 void Interpreter::add_gap(Function& function, const std::string& reason, const std::string& remedy) {
-  const std::string key = "gap" + function.usr + function.name + reason;
+  const bool failed = frame_ && s().flow.failed;
+  const std::string key = "gap" + std::to_string(failed) + function.usr + function.name + reason;
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;
@@ -130,8 +131,9 @@ void Interpreter::add_gap(Function& function, const std::string& reason, const s
     core.gap.function = function.name;
     core.gap.usr = function.usr;
     core.gap.place = function.place;
-    core.gap.reason = reason;
+    core.gap.reason = failed ? reason + kOnlyOnFailure : reason;
     core.gap.remedy = remedy;
+    core.gap.aside = failed;
     cores_.push_back(std::move(core));
   }
   if (frame_) add_ref(it->second, s().flow.region, nullptr);
@@ -193,8 +195,9 @@ void Interpreter::add_open(const char* what, const Node* n, const std::string& r
                            const std::string& remedy) {
   if (!s().flow.region || !judged() || s().flow.eager_break) return;
   const Place place = program_.place(n);
-  const std::string key =
-      what + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+  const bool failed = s().flow.failed;
+  const std::string key = what + std::to_string(failed) + place.file + ':' + std::to_string(place.line) +
+                          ':' + std::to_string(place.column);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;
@@ -202,8 +205,9 @@ void Interpreter::add_open(const char* what, const Node* n, const std::string& r
     core.gap.function = frame_->function->name;
     core.gap.usr = frame_->function->usr;
     core.gap.place = place;
-    core.gap.reason = reason;
+    core.gap.reason = failed ? reason + kOnlyOnFailure : reason;
     core.gap.remedy = remedy;
+    core.gap.aside = failed;
     cores_.push_back(std::move(core));
   }
   add_ref(it->second, s().flow.region, nullptr);
@@ -242,11 +246,13 @@ void Interpreter::add_call(Function& function, const Node* at, const std::vector
   call.guards.relaxed_capture = s().flow.relaxed_capture;
   call.guards.marked = s().flow.marked;
   call.guards.first_use = s().flow.first_use == FirstUse::once;
+  call.guards.failed = s().flow.failed;
   const std::string key =
       "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) + ':' +
       std::to_string(call.place.column) + ':' +
       std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break +
-                     8 * call.guards.relaxed_capture + 16 * call.guards.marked + 32 * call.guards.first_use);
+                     8 * call.guards.relaxed_capture + 16 * call.guards.marked + 32 * call.guards.first_use +
+                     64 * call.guards.failed);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;

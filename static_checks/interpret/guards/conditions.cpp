@@ -1,5 +1,6 @@
 // Operators and conditions: values of both sides, and the states in which a condition holds and does not.
 #include <algorithm>
+#include <string_view>
 
 #include "static_checks/interpret/interpreter.h"
 
@@ -24,6 +25,34 @@ Tag opposite(Tag tag) {
 }
 
 namespace {
+
+bool is_status_of_cuda(const Node* n) {
+  const Type* type = value_type(n);
+  if (!type || !type->status) return false;
+  static constexpr std::string_view kLibraries[] = {"cuda",     "CU",    "cublas", "cudnn", "cusparse",
+                                                    "cusolver", "cufft", "curand", "nccl"};
+  std::string_view name = type->spelling;
+  if (name.starts_with("enum ")) name.remove_prefix(5);
+  if (name.starts_with("const ")) name.remove_prefix(6);
+  return std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                     [&](std::string_view library) { return name.starts_with(library); });
+}
+
+// Whether `condition` compares such a status with success, which is zero everywhere; `equal`: it asks for
+// success.
+bool asks_for_success(const Node* condition, bool& equal) {
+  const Node* n = bare(condition);
+  if (is_status_of_cuda(n) && n->op != Op::binary) {
+    equal = false;
+    return true;
+  }
+  if (n->op != Op::binary || (n->binary() != BinaryOp::eq && n->binary() != BinaryOp::ne)) return false;
+  const Node* l = bare(n->kids[0]);
+  const Node* r = bare(n->kids[1]);
+  if (l->has_value) std::swap(l, r);
+  equal = n->binary() == BinaryOp::eq;
+  return is_status_of_cuda(l) && r->has_value && r->value == 0;
+}
 
 // The capture could not be begun.
 void leave_region(Flow& flow) {
@@ -197,6 +226,7 @@ Value Interpreter::branch(const Node* condition, State& yes, State& no) {
   if (v.tag == Tag::begun) leave_region(no.flow);
   if (v.tag == Tag::not_begun) leave_region(yes.flow);
   if (v.has_constant) (v.constant ? no : yes).dead = true;
+  if (bool equal = false; asks_for_success(n, equal)) (equal ? no : yes).flow.failed = 1;
   v.taint = cells_.taint_of(v);
   return v;
 }
