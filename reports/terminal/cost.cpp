@@ -107,7 +107,9 @@ std::string own_cost(const Report& report, const Violation& violation) {
     return "no time: it is wrong in " + launches + " of the graph";
   }
   if (const std::string known = cost_by_catalogue(violation); !known.empty()) return known;
-  if (violation.details.contains("graph")) return "no time: it is wrong in each launch of the graph";
+  if (violation.details.contains("graph"))
+    return violation.severity == Severity::error ? "no time: it is wrong in each launch of the graph"
+                                                 : "not measured: launches of the graph are not timed";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";
 }

@@ -132,6 +132,8 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
       shown("host-pointer", Severity::error, Phase::replay, {{"graph", "built node by node"}}, false);
   expect(built, " - in a graph that is built node by node\n");
   expect(built, "cost    no time: each launch uses that address\n");
+  expect(shown("host-node", Severity::warning, Phase::replay, {{"graph", "built node by node"}}, false),
+         "cost    not measured: launches of the graph are not timed\n");
   const std::string update = shown("graph-refused", Severity::error, Phase::replay,
                                    {{"launched again", "yes"}, {"refused", "update"}}, false);
   expect(update, " - at an update\n");
