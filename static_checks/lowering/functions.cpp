@@ -26,7 +26,8 @@ Function* Lowering::Impl::function_of(const clang::FunctionDecl* given) {
   f.offset = spot.offset;
   f.place = place_of(d->getLocation());
   f.user = (tree_.is_user(d) && !is_inside_a_tensor(f.name)) || f.name.starts_with("capgate::");
-  f.foreign = !f.user && !is_of_a_known_library(f.name) && !is_of_the_system(f.place.file);
+  f.foreign = !f.user && !is_of_a_known_library(f.name) &&
+              (is_of_no_model(f.name) || !is_of_the_system(f.place.file));
   f.result = type_of(d->getReturnType());
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(d);
   f.is_constructor = llvm::isa<clang::CXXConstructorDecl>(d);

@@ -154,6 +154,8 @@ class Lowering::Impl {
 bool is_of_the_system(const std::string& file);
 // What of these waits or copies is in the tables of sources.
 bool is_of_a_known_library(const std::string& name);
+// Of a library that puts work on the device and of which nothing is known, wherever its headers lie.
+bool is_of_no_model(const std::string& name);
 // What a tensor is made of: what its functions do is known by name, wherever its headers lie.
 bool is_inside_a_tensor(const std::string& name);
 // The name of an error or status code's type.

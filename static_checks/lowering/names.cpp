@@ -26,6 +26,12 @@ bool is_of_the_system(const std::string& file) {
   return file.empty() || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
 }
 
+bool is_of_no_model(const std::string& name) {
+  for (const char* prefix : {"nccl", "nvshmem", "nvjpeg", "nvcomp", "npp", "cuFile", "cutensor", "cudss"})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
 bool is_of_a_known_library(const std::string& name) {
   for (const char* space : {"at::", "c10::", "torch::", "thrust::", "cub::", "cuda::", "nvtx3::", "std::"})
     if (name.starts_with(space)) return true;
