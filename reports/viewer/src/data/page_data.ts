@@ -126,6 +126,11 @@ export interface TimelineThread {
   bars: Bar[];
 }
 
+export interface Timeline {
+  left_out: number;
+  threads: TimelineThread[];
+}
+
 export interface Reason {
   text: string;
   remedy: string;
@@ -181,7 +186,7 @@ export interface Report {
   };
   metrics: Record<string, number>;
   captures: Capture[];
-  timeline?: { left_out: number; threads: TimelineThread[] };
+  timeline?: Timeline;
   violations: Violation[];
   summary: { errors: number; warnings: number; notes: number; suppressed: number };
 }

@@ -8,7 +8,7 @@ export interface Line {
   to: number;
   fromLane: number;
   toLane: number;
-  turnsEarly: boolean; // a fork leaves its lane at once; a join comes over at the end
+  turnsEarly: boolean; // leaves its lane at once, as a fork does; a join comes over at the end
 }
 
 export interface Lanes {
@@ -34,12 +34,15 @@ export function lanesOf(graph: Ordered, rows: GraphRow[]): Lanes {
   const nodeLanes = graph.nodes.map(laneOf);
   const of = rows.map((row) => nodeLanes[row.kind === 'node' ? row.place : row.first]!);
   const rowOf = rowsByPlace(rows, graph.nodes.length);
-  const first = new Set<number>();
-  const started = new Set<number>();
+  // A line that goes down a lane must not pass a node there, or it would seem to come from that one.
+  const before: number[] = []; // for each row the one before it in its lane, and the one after it
+  const after: number[] = new Array<number>(rows.length).fill(rows.length);
+  const last = new Map<number, number>();
   of.forEach((lane, row) => {
-    if (started.has(lane)) return;
-    started.add(lane);
-    first.add(row);
+    const above = last.get(lane) ?? -1;
+    before.push(above);
+    if (above >= 0) after[above] = row;
+    last.set(lane, row);
   });
   const lines: Line[] = [];
   const drawn = new Set<number>();
@@ -49,7 +52,10 @@ export function lanesOf(graph: Ordered, rows: GraphRow[]): Lanes {
     const key = from * rows.length + to;
     if (from === to || drawn.has(key)) continue;
     drawn.add(key);
-    lines.push({ from, to, fromLane: of[from]!, toLane: of[to]!, turnsEarly: first.has(to) });
+    const [fromLane, toLane] = [of[from]!, of[to]!];
+    const freeThere = before[to]! < from;
+    const freeHere = after[from]! > to;
+    lines.push({ from, to, fromLane, toLane, turnsEarly: freeThere && (!freeHere || toLane > fromLane) });
   }
   const chunks: number[][] = Array.from({ length: Math.ceil(rows.length / chunkRows) }, () => []);
   lines.forEach(({ from, to }, index) => {

@@ -30,6 +30,9 @@ function block(lines: string[], language = ''): string {
   return `${ticks}${language}\n${text}\n${ticks}`;
 }
 
+// Of each part: this is for a comment that people read.
+const mostLines = 100;
+
 export function markdownOf(finding: Finding, data: PageData): string {
   const { violation } = finding;
   const python = isPython(violation, data);
@@ -40,8 +43,9 @@ export function markdownOf(finding: Finding, data: PageData): string {
       ` (${escaped(seenText(violation, finding.ranks))})`,
   ];
   if (violation.source?.length) {
-    const width = Math.max(...violation.source.map(({ line }) => String(line).length));
-    parts.push(block(violation.source.map(({ line, text }) =>
+    const lines = violation.source.slice(0, mostLines);
+    const width = Math.max(...lines.map(({ line }) => String(line).length));
+    parts.push(block(lines.map(({ line, text }) =>
       `${line === violation.location.line ? '>' : ' '} ${String(line).padStart(width)} | ${text}`.trimEnd())));
   }
   const why = whyOf(violation, data);
@@ -50,10 +54,10 @@ export function markdownOf(finding: Finding, data: PageData): string {
   if (fix.text) parts.push(`**Fix:** ${escaped(fix.text)}`);
   if (fix.code.length > 0) parts.push(block(fix.code, fix.language === 'Python' ? 'python' : 'cpp'));
   if (violation.flow?.length)
-    parts.push(block(violation.flow.map((step) => `${step.file}:${step.line}: ${step.message}`)));
+    parts.push(block(violation.flow.slice(0, mostLines).map((step) => `${step.file}:${step.line}: ${step.message}`)));
   const call = violation.stacks.find((stack) => stack.role === 'call') ?? violation.stacks[0];
   if (call) {
-    parts.push(block(foldedStack(call.frames, violation, data).map((part) =>
+    parts.push(block(foldedStack(call.frames, violation, data).slice(0, mostLines).map((part) =>
       'fold' in part ? `… ${counted(part.fold.length, 'frame')} in ${moduleNames(part.fold)}` : frameText(part.frame, part.here))));
   }
   const comment = allowComment(violation, python) ?? allowEntry(violation);

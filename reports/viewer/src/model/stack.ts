@@ -4,6 +4,9 @@ import { baseName } from './words';
 
 export type StackPart = { frame: Frame; here: boolean } | { fold: Frame[] };
 
+// Of a long list what the page draws: a recursion may be thousands of frames deep.
+export const mostParts = 100;
+
 // How paths are compared: a report's location may be relative where the frame's file is not.
 function sameFile(a: string, b: string): boolean {
   return a !== '' && (a === b || a.endsWith('/' + b) || b.endsWith('/' + a));

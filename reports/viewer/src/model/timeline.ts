@@ -1,11 +1,13 @@
 // The trial over time: what each thread did, as rows of bars.
-import type { Bar, Process, TimelineThread } from '../data/page_data';
+import type { Bar, Process, Timeline, TimelineThread } from '../data/page_data';
 import { byRank, type Finding } from './findings';
 import { counted, duration } from './words';
 
 export const barKinds = ['region', 'capture', 'replay', 'wait'] as const;
 
 export const kindNames: Record<Bar['kind'], string> = { region: 'Regions', capture: 'Captures', replay: 'Replays', wait: 'Blocking calls' };
+
+const most = { bars: 1000, threads: 200 };
 
 export interface Span {
   from: number;
@@ -45,6 +47,15 @@ export function rowsOf(thread: TimelineThread): BarRow[] {
     rows.push(...own);
   }
   return rows;
+}
+
+// What is drawn of a timeline that holds more than a report of capgate's does: the longest bars and the first threads.
+export function drawnOf({ left_out, threads }: Timeline): Timeline {
+  const count = threads.reduce((sum, { bars }) => sum + bars.length, 0);
+  const length = (bar: Bar) => bar.end_us - bar.begin_us;
+  const longest = count > most.bars ? new Set(threads.flatMap(({ bars }) => bars).sort((a, b) => length(b) - length(a)).slice(0, most.bars)) : null;
+  const kept = threads.map((thread) => (longest ? { ...thread, bars: thread.bars.filter((bar) => longest.has(bar)) } : thread)).filter(({ bars }) => bars.length > 0).slice(0, most.threads);
+  return { left_out: left_out + count - kept.reduce((sum, { bars }) => sum + bars.length, 0), threads: kept };
 }
 
 // The threads of rank 0 first. A process that coverage does not know comes last.

@@ -4,9 +4,10 @@ import { seenText } from '../model/cost';
 import { ruleOf } from '../model/fix';
 import { markdownOf } from '../model/markdown';
 import { placeText } from '../model/order';
+import { mostParts } from '../model/stack';
 import { counted } from '../model/words';
 import { Allow, CostLine, FixPart, Why } from './advice';
-import { Copy, Facts, Go, Section, SeverityMark, Tag } from './parts';
+import { Copy, Facts, Go, More, Section, SeverityMark, Tag } from './parts';
 import { RulePage } from './rule_page';
 import { Source } from './source';
 import { Stacks } from './stack';
@@ -64,11 +65,12 @@ function Flow({ finding }: { finding: Finding }) {
   return (
     <Section title="How the value gets there">
       <ol class="flow">
-        {flow.map((step, i) => (
+        {flow.slice(0, mostParts).map((step, i) => (
           <li key={i}>
             <span class="message">{step.message}</span> <span class="where">{step.file}:{step.line}</span>
           </li>
         ))}
+        <More count={flow.length - mostParts} />
       </ol>
     </Section>
   );

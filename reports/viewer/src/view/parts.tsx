@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Severity } from '../data/page_data';
 import type { Place } from '../model/place';
 import { hashOf, start } from '../model/place';
+import { counted } from '../model/words';
 import { usePage } from './state';
 
 const marks: Record<Severity, string> = { error: '✕', warning: '!', note: 'i' };
@@ -99,6 +100,11 @@ export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
       ))}
     </dl>
   );
+}
+
+// The end of a list of which only the first are drawn.
+export function More({ count }: { count: number }) {
+  return count > 0 ? <li class="quiet">and {counted(count, 'more', 'more')}</li> : null;
 }
 
 export function Paragraphs({ text }: { text: string }) {

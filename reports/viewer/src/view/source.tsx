@@ -2,7 +2,12 @@
 import type { SourceLine } from '../data/page_data';
 import { sharedIndent } from '../model/words';
 
-export function Source({ lines, marked, label }: { lines: SourceLine[]; marked: number; label: string }) {
+// A report quotes a few lines. Of one that quotes a whole file, those around the place.
+const around = 50;
+
+export function Source({ lines: all, marked, label }: { lines: SourceLine[]; marked: number; label: string }) {
+  const middle = Math.max(0, all.findIndex(({ line }) => line === marked));
+  const lines = all.slice(Math.max(0, middle - around), middle + around + 1);
   const indent = sharedIndent(lines.map(({ text }) => text));
   return (
     <div class="source" tabIndex={0} role="region" aria-label={label}>

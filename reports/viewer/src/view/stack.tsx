@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Frame, Stack, Violation } from '../data/page_data';
-import { foldedStack, moduleNames, roleTitles } from '../model/stack';
+import { foldedStack, moduleNames, mostParts, roleTitles } from '../model/stack';
 import { baseName, counted } from '../model/words';
-import { Section } from './parts';
+import { More, Section } from './parts';
 import { usePage } from './state';
+
+const mostStacks = 10;
 
 function FrameLine({ frame, here, api }: { frame: Frame; here: boolean; api?: string | undefined }) {
   const python = frame.language === 'python';
@@ -29,17 +31,19 @@ function Fold({ frames }: { frames: Frame[] }) {
           {open ? '▾' : '▸'} {counted(frames.length, 'frame')} in {moduleNames(frames)}
         </button>
       </li>
-      {open && frames.map((frame, i) => <FrameLine key={i} frame={frame} here={false} />)}
+      {open && frames.slice(0, mostParts).map((frame, i) => <FrameLine key={i} frame={frame} here={false} />)}
+      {open && <More count={frames.length - mostParts} />}
     </>
   );
 }
 
 function OneStack({ stack, violation }: { stack: Stack; violation: Violation }) {
   const { data } = usePage();
+  const parts = foldedStack(stack.frames, violation, data);
   return (
-    <Section title={roleTitles[stack.role] ?? stack.role}>
+    <Section title={Object.hasOwn(roleTitles, stack.role) ? roleTitles[stack.role]! : stack.role}>
       <ol class="stack">
-        {foldedStack(stack.frames, violation, data).map((part, i) =>
+        {parts.slice(0, mostParts).map((part, i) =>
           'fold' in part ? (
             <Fold key={i} frames={part.fold} />
           ) : (
@@ -47,6 +51,7 @@ function OneStack({ stack, violation }: { stack: Stack; violation: Violation }) 
               api={i === 0 && stack.role === 'call' ? violation.api : undefined} />
           ),
         )}
+        <More count={parts.length - mostParts} />
       </ol>
     </Section>
   );
@@ -55,5 +60,10 @@ function OneStack({ stack, violation }: { stack: Stack; violation: Violation }) 
 export function Stacks({ violation }: { violation: Violation }) {
   const call = (stack: Stack) => (stack.role === 'call' ? 0 : 1);
   const stacks = violation.stacks.filter((stack) => stack.frames.length > 0).sort((a, b) => call(a) - call(b));
-  return <>{stacks.map((stack, i) => <OneStack key={i} stack={stack} violation={violation} />)}</>;
+  return (
+    <>
+      {stacks.slice(0, mostStacks).map((stack, i) => <OneStack key={i} stack={stack} violation={violation} />)}
+      {stacks.length > mostStacks && <p class="part">and {counted(stacks.length - mostStacks, 'more stack')}</p>}
+    </>
+  );
 }

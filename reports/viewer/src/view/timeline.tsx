@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Bar, TimelineThread } from '../data/page_data';
 import { isOpen, processName } from '../model/findings';
-import { barKinds, barText, exactTime, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, threadsByRank, ticksOf, timeText, type BarRow, type Span } from '../model/timeline';
+import { barKinds, barText, drawnOf, exactTime, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, threadsByRank, ticksOf, timeText, type BarRow, type Span } from '../model/timeline';
 import { counted, grouped } from '../model/words';
 import { LinkTo } from './detail';
 import { Facts, Go, Section, SeverityMark } from './parts';
@@ -98,8 +98,10 @@ function useNames(threads: TimelineThread[]): string[] {
 
 export function TimelineView() {
   const { data, findings } = usePage();
-  const timeline = data.report.timeline!;
-  const threads = useMemo(() => threadsByRank(timeline.threads, data.report.coverage.processes), [data]);
+  const { left_out, threads } = useMemo(() => {
+    const drawn = drawnOf(data.report.timeline!);
+    return { ...drawn, threads: threadsByRank(drawn.threads, data.report.coverage.processes) };
+  }, [data]);
   const [zoom, setZoom] = useState(0);
   const [chosen, setChosen] = useState<{ bar: Bar; thread: string } | null>(null);
   const span = useMemo(() => spanOf(threads), [threads]);
@@ -122,7 +124,7 @@ export function TimelineView() {
           ))}
           {faulty.size > 0 && <li><span class="swatch faulty" aria-hidden="true" /> with a finding</li>}
         </ul>
-        {timeline.left_out > 0 && <span>{counted(timeline.left_out, 'shorter event')} left out</span>}
+        {left_out > 0 && <span>{counted(left_out, 'shorter event')} left out</span>}
       </div>
       <div class="beside">
         <div class="times" tabIndex={0} role="region" aria-label="Threads over time">

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { capgate, dataOf, pageOf, pageWith, written } from '../made/page';
+import { forkedCapture } from '../made/graphs';
 import { bar, capture, frame, node, report, violation, type WrittenReport } from '../made/report';
 import { close, open } from '../made/tab';
 
@@ -100,6 +101,40 @@ test('a name of a million characters is cut, and the page stays usable', async (
   const { page } = tab;
   expect((await page.textContent('#detail-title'))!).toMatch(/^x{4000}… \(996,000 bytes more\)$/);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await close(tab);
+});
+
+test('lists without end are drawn in part, and counted', async () => {
+  const many = 5000;
+  const lines = Array.from({ length: many }, (_, i) => ({ line: i + 1, text: `line ${i + 1}` }));
+  const made = report({
+    captures: [forkedCapture()],
+    timeline: { left_out: 0, threads: [{ process: '1', thread: 'main', bars: Array.from({ length: many }, (_, i) => bar('wait', i, i + 1 + (i % 7))) }] },
+    violations: [violation(1, {
+      location: { file: 'a.cpp', line: 900, function: 'f' }, source: lines,
+      flow: lines.map(({ line, text }) => ({ file: 'a.cpp', line, message: text })),
+      stacks: Array.from({ length: 30 }, () => ({ role: 'freed', frames: Array.from({ length: 1000 }, (_, i) => frame({ file: 'b.cpp', line: 1 + (i % 9), function: 'again' })) })),
+    })],
+  });
+  const tab = await open(`${pageOf(made)}#findings?id=0000000000000001`);
+  const { page } = tab;
+  expect(await page.locator('.source .here').textContent()).toContain('line 900');
+  expect(await page.textContent('.flow')).toContain('and 4,900 more');
+  expect(await page.textContent('.detail')).toContain('and 20 more stacks');
+  for (const view of ['findings?id=0000000000000001', 'overview', 'timeline']) {
+    await page.evaluate((to) => (location.hash = to), view);
+    await page.waitForSelector(`main.${view.split('?')[0]}`);
+    expect(await page.evaluate(() => document.querySelectorAll('*').length), view).toBeLessThan(40_000);
+  }
+  expect(await page.locator('.time-bar').count()).toBe(1000);
+  expect(await page.textContent('.capture-line')).toContain('4,000 shorter events left out');
+  await close(tab);
+});
+
+test('a number that JavaScript cannot hold exactly keeps nobody from the page', async () => {
+  const text = JSON.stringify(report({ captures: [capture('1:1', { nodes: [node(0), node(1)], edges: [[0, 1]] })] })).replaceAll('"id":1,', '"id":18446744073709551615,').replace('[[0,1]]', '[[0,18446744073709551615]]').replace('"duration_us":1200', '"duration_us":1e308');
+  const tab = await open(`${pageOf(written(text))}#graph`);
+  expect(await tab.page.locator('.node').count()).toBe(2);
   await close(tab);
 });
 

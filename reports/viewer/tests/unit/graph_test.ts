@@ -49,6 +49,19 @@ test('a folded layer is one row, and opens', () => {
   expect(graphRows(nodes, false, new Set()).length).toBe(40);
 });
 
+test('every fork turns at once, also to a stream that was used before, and no line passes a node of another', () => {
+  const layer = (at: number): [number, number][] => [[at, at + 1], [at, at + 3], [at, at + 2], [at + 1, at + 4], [at + 2, at + 4], [at + 3, at + 4]];
+  const nodes = Array.from({ length: 15 }, (_, i) => node(i, { name: `k${i}`, stream: ['s0', 's1', 's0', 's2', 's0'][i % 5]! }));
+  const graph = orderNodes(capture('1:1', { nodes, edges: [...layer(0), [4, 5], ...layer(5), [9, 10], ...layer(10)] }));
+  const lanes = lanesOf(graph, graphRows(graph.nodes, false, new Set()));
+  for (const { from, to, fromLane, toLane, turnsEarly } of lanes.lines) {
+    if (fromLane === toLane) continue;
+    expect(turnsEarly, `${from} to ${to}`).toBe(fromLane === 0);
+    const lane = turnsEarly ? toLane : fromLane;
+    expect(lanes.of.slice(from + 1, to), `${from} to ${to}`).not.toContain(lane);
+  }
+});
+
 test('lanes by stream; a fork turns at once, a join at the end; only lines near the window are drawn', () => {
   const graph = orderNodes(forkedCapture());
   const rows = graphRows(graph.nodes, false, new Set());
