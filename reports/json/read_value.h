@@ -55,7 +55,7 @@ template <class T, class Member>
 void read_entry(const Cursor& at, T& out, const Field<T, Member>& field) {
   at.key(field.key, field.presence == Presence::always, [&](const Cursor& value) {
     read_value(value, out.*field.member);
-    if (field.not_negative && value.value().is_number() && value.value() < 0)
+    if (field.not_negative && value.value().is_number() && value.value().get<double>() < 0)
       value.say("the number is negative");
   });
 }

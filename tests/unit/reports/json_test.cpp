@@ -185,6 +185,10 @@ TEST(Json, RefusesNegativeLinesColumnsAndTimes) {
   refused(edited(failed_run(), kLine, "\"line\":212,\"column\":-3,\"function\":\"MoE.route\"}"),
           "violations[0].location.column");
   refused(edited(failed_run(), "\"duration_us\": ", "\"duration_us\": -"), "captures[0].duration_us");
+  // Too large for a signed number is not negative.
+  EXPECT_EQ(
+      error_of(edited(failed_run(), "\"duration_us\": ", "\"duration_us\": 18446744073709551615, \"x\": ")),
+      "");
   Report report = failed_run();
   report.violations.resize(1);
   report.violations[0].source = {{-7, "text"}};
