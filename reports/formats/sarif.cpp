@@ -91,6 +91,17 @@ Json properties(const Violation& violation) {
   return out;
 }
 
+// With the line's text, for readers that do not have the source.
+Json place(const Violation& violation) {
+  Json out = sarif_location(violation.location);
+  const auto line = std::find_if(violation.source.begin(), violation.source.end(),
+                                 [&](const SourceLine& one) { return one.line == violation.location.line; });
+  if (line != violation.source.end() && out.contains("physicalLocation") &&
+      out["physicalLocation"].contains("region"))
+    out["physicalLocation"]["region"]["snippet"] = text(cut(line->text));
+  return out;
+}
+
 Json result(const OpenFault& ranked, int ordinal, bool with_ways, RuleList& rules) {
   const Violation& violation = *ranked.fault;
   const std::string fix = violation.hint.empty() ? "" : ". Fix: " + violation.hint;
@@ -99,7 +110,7 @@ Json result(const OpenFault& ranked, int ordinal, bool with_ways, RuleList& rule
               {"ruleIndex", rules.index_of(rule)},
               {"level", level(violation.severity)},
               {"message", text(message_of(ranked) + fix)},
-              {"locations", Json::array({sarif_location(violation.location)})},
+              {"locations", Json::array({with_ways ? place(violation) : sarif_location(violation.location)})},
               // The first is what GitHub recognises a result by; both outlive moved lines.
               {"partialFingerprints",
                {{"primaryLocationLineHash", fmt::format("{}:{}", id, ordinal + 1)}, {"capgateId/v1", id}}}};

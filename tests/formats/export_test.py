@@ -125,6 +125,9 @@ class Export(unittest.TestCase):
             self.assertEqual(len(result.get("stacks", [])), len(violation["stacks"]))
             for physical in (one["physicalLocation"] for one in result["locations"] if "physicalLocation" in one):
                 self.assertEqual(physical["region"]["startLine"], violation["location"]["line"])
+                lines = [one["text"] for one in violation.get("source", []) if one["line"] == violation["location"]["line"]]
+                if lines:
+                    self.assertEqual(physical["region"]["snippet"]["text"].split(), lines[0].split())
         hashes = [one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]]
         self.assertEqual(len(set(hashes)), len(hashes))
 
