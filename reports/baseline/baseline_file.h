@@ -4,8 +4,8 @@
 //   # capgate-baseline/1
 //   model/moe.py: error host-sync in route [3f2a91c04b77d0e1] owner=moe until=2027-01-31 # sampler rewrite
 //
-// The id decides; the rest says to people what it stands for. `owner`, `until` and what follows `#` are
-// theirs.
+// The id decides. Where a line was edited, an id whose fault is gone and a fault that has none are taken for
+// one if the rest agrees: pairs.h. `owner`, `until` and what follows `#` are people's.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,9 @@ std::string wrong_owner(std::string_view owner);
 
 // "2026-11-30", in UTC.
 std::string today();
+
+// An entry as the fault that it stands for, whether or not it has ended.
+Violation fault_of(const BaselineEntry& entry);
 
 // What `gate --baseline FILE --update-baseline` makes of a file.
 struct BaselineUpdate {

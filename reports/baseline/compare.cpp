@@ -1,28 +1,23 @@
 #include "reports/baseline/compare.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 
+#include "reports/baseline/pairs.h"
 #include "reports/verdict/causes.h"
 
 namespace capgate::reports {
 
 BaselineComparison compare_with_baseline(Report& report, const Report& baseline) {
   BaselineComparison comparison;
-  // What the baseline allowed, or only noted, was no fault there: as one, it is new.
-  std::map<std::string_view, Severity> known;
-  std::set<std::string_view> present;
-  for (const auto& violation : baseline.violations) {
-    if (violation.suppressed) continue;
-    const auto [at, fresh] = known.try_emplace(violation.id, violation.severity);
-    if (!fresh) at->second = std::min(at->second, violation.severity);
-  }
-  for (auto& violation : report.violations) {
-    present.insert(violation.id);
-    const auto before = known.find(violation.id);
-    const bool is_known = before != known.end() && before->second <= violation.severity;
+  const auto pairs = pair_faults(report.violations, baseline.violations);
+  std::set<std::string_view> present;  // ids of the baseline
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    Violation& violation = report.violations[i];
+    const Violation* before = pairs[i] ? &baseline.violations[*pairs[i]] : nullptr;
+    if (before) present.insert(before->id);
+    // What the baseline allowed, or only noted, was no fault there: as one, it is new.
+    const bool is_known = before && !before->suppressed && before->severity <= violation.severity;
     violation.baseline = is_known ? BaselineState::known : BaselineState::new_since;
   }
   // A symptom counts with its cause, unless one of them is new and the other is not.

@@ -15,7 +15,7 @@ struct BaselineComparison {
   std::vector<const Violation*> stale;
 };
 
-// Marks every violation `new` or `known` by its id. `stale` points into `baseline`.
+// Marks every violation `new` or `known`, as pairs.h has it. `stale` points into `baseline`.
 BaselineComparison compare_with_baseline(Report& report, const Report& baseline);
 
 // What decides under a baseline: fail for a new error, else inconclusive for a reason, else pass.

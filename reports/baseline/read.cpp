@@ -1,8 +1,7 @@
 #include "reports/baseline/read.h"
 
-#include <set>
-
 #include "base/files/read_text.h"
+#include "reports/baseline/pairs.h"
 #include "reports/json/json.h"
 #include "reports/verdict/verdict.h"
 
@@ -13,7 +12,9 @@ bool has_ended(const BaselineEntry& entry, const std::string& day) {
   return !entry.until.empty() && entry.until < day;
 }
 
-Violation fault_of(const BaselineEntry& entry, const std::string& day) {
+}  // namespace
+
+Violation fault_of(const BaselineEntry& entry) {
   Violation fault;
   fault.id = entry.id;
   fault.rule = entry.rule;
@@ -21,11 +22,8 @@ Violation fault_of(const BaselineEntry& entry, const std::string& day) {
   fault.message = "known, by the baseline";
   fault.location.file = entry.file;
   fault.location.function = entry.function;
-  if (has_ended(entry, day)) fault.suppressed = Suppressed{"held until " + entry.until, "baseline"};
   return fault;
 }
-
-}  // namespace
 
 Result<Baseline> read_baseline(const std::string& path, const std::string& day) {
   const auto text = read_text(path);
@@ -43,18 +41,27 @@ Result<Baseline> read_baseline(const std::string& path, const std::string& day) 
   auto entries = parse_baseline(*text, path);
   if (!entries) return Error{entries.error()};
   out.entries = std::move(*entries);
-  for (const BaselineEntry& entry : out.entries) out.report.violations.push_back(fault_of(entry, day));
+  for (const BaselineEntry& entry : out.entries) {
+    Violation& fault = out.report.violations.emplace_back(fault_of(entry));
+    if (has_ended(entry, day)) fault.suppressed = Suppressed{"held until " + entry.until, "baseline"};
+  }
   return out;
 }
 
 std::vector<const BaselineEntry*> ended(const Baseline& baseline, const Report& report,
                                         const std::string& day) {
-  std::set<std::string_view> present;
-  for (const Violation& fault : report.violations)
-    if (!fault.suppressed && fault.severity != Severity::note) present.insert(fault.id);
+  std::vector<Violation> faults;
+  faults.reserve(baseline.entries.size());
+  for (const BaselineEntry& entry : baseline.entries) faults.push_back(fault_of(entry));
+  const auto pairs = pair_faults(report.violations, faults);
+  std::vector<bool> present(faults.size(), false);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const Violation& fault = report.violations[i];
+    if (pairs[i] && !fault.suppressed && fault.severity != Severity::note) present[*pairs[i]] = true;
+  }
   std::vector<const BaselineEntry*> out;
-  for (const BaselineEntry& entry : baseline.entries)
-    if (has_ended(entry, day) && present.contains(entry.id)) out.push_back(&entry);
+  for (size_t i = 0; i < faults.size(); ++i)
+    if (present[i] && has_ended(baseline.entries[i], day)) out.push_back(&baseline.entries[i]);
   return out;
 }
 

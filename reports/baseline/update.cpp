@@ -1,7 +1,5 @@
-#include <algorithm>
-#include <map>
-
 #include "reports/baseline/baseline_file.h"
+#include "reports/baseline/pairs.h"
 #include "reports/identity/fingerprint.h"
 #include "reports/identity/function_key.h"
 
@@ -9,15 +7,18 @@ namespace capgate::reports {
 
 BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
                                const BaselineEntry& fresh) {
-  std::map<std::string_view, const BaselineEntry*> known;
-  for (const BaselineEntry& entry : before) known.emplace(entry.id, &entry);
+  std::vector<Violation> known;
+  known.reserve(before.size());
+  for (const BaselineEntry& entry : before) known.push_back(fault_of(entry));
+  const auto pairs = pair_faults(report.violations, known);
+  std::vector<bool> kept(before.size(), false);
   BaselineUpdate out;
-  for (const Violation& fault : report.violations) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const Violation& fault = report.violations[i];
     if (fault.suppressed || fault.severity == Severity::note) continue;
-    const auto at = known.find(fault.id);
-    BaselineEntry entry = at == known.end() ? fresh : *at->second;
-    ++(at == known.end() ? out.added : out.kept);
-    if (at != known.end()) known.erase(at);
+    BaselineEntry entry = pairs[i] ? before[*pairs[i]] : fresh;
+    ++(pairs[i] ? out.kept : out.added);
+    if (pairs[i]) kept[*pairs[i]] = true;
     entry.id = fault.id;
     entry.rule = fault.rule;
     entry.severity = fault.severity;
@@ -25,12 +26,13 @@ BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const R
     entry.function = function_key(fault.location.function);
     out.entries.push_back(std::move(entry));
   }
-  for (const auto& [id, entry] : known) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (kept[i]) continue;
     if (report.reasons.empty()) {
       ++out.dropped;
     } else {
       ++out.unseen;
-      out.entries.push_back(*entry);
+      out.entries.push_back(before[i]);
     }
   }
   return out;

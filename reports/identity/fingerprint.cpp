@@ -8,9 +8,15 @@
 
 #include "base/cuda_names.h"
 #include "reports/digest/sha256.h"
+#include "reports/identity/call_text.h"
 #include "reports/identity/function_key.h"
 
 namespace capgate::reports {
+namespace {
+
+constexpr size_t kGroupDigits = 8;
+
+}  // namespace
 
 std::string path_key(std::string_view file) {
   for (const std::string_view root : {"site-packages/", "dist-packages/"})
@@ -37,6 +43,7 @@ void fill_ids(Report& report) {
     keys.push_back(violation.rule + '\0' + path_key(violation.location.file) + '\0' +
                    function_key(violation.location.function) + '\0' + callee_key(violation));
 
+  // Only calls that are written alike are counted, so that a call between two others changes neither's id.
   // The ordinal follows the order in the file, whatever order the producer found things in.
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -48,9 +55,16 @@ void fill_ids(Report& report) {
     };
     return place(a) < place(b);
   });
-  std::map<std::string_view, int> ordinals;
-  for (const size_t i : order)
-    all[i].id = sha256_hex(keys[i] + '\0' + std::to_string(ordinals[keys[i]]++)).substr(0, 16);
+  std::map<std::string, int> ordinals;
+  for (const size_t i : order) {
+    const std::string call = keys[i] + '\0' + call_text(all[i]);
+    all[i].id = sha256_hex(keys[i]).substr(0, kGroupDigits) +
+                sha256_hex(call + '\0' + std::to_string(ordinals[call]++)).substr(0, kGroupDigits);
+  }
+}
+
+std::string_view id_group(std::string_view id) {
+  return id.substr(0, kGroupDigits);
 }
 
 }  // namespace capgate::reports

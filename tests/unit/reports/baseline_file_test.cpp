@@ -48,6 +48,24 @@ TEST(BaselineFile, HasALinePerFaultSortedByPlaceWithoutLineNumbers) {
   EXPECT_EQ(lines(update_baseline({}, with({second, moved}), {}).entries), text);
 }
 
+TEST(BaselineFile, AnEditedLineKeepsItsOwnerAndItsEnd) {
+  Violation was = violation("sync-copy", "a.cpp", 10, "f", "cudaMemcpy");
+  was.source = {{10, "cudaMemcpy(a, b);"}};
+  Violation is = was;
+  is.source = {{10, "cudaMemcpy(a, b + 1);"}};
+  BaselineEntry fresh;
+  fresh.owner = "moe";
+  fresh.until = "2027-01-31";
+  const auto before = update_baseline({}, with({was}), fresh).entries;
+  const auto update = update_baseline(before, with({is}), {});
+  EXPECT_EQ(update.kept, 1u);
+  EXPECT_EQ(update.added + update.dropped, 0u);
+  ASSERT_EQ(update.entries.size(), 1u);
+  EXPECT_NE(update.entries[0].id, before[0].id);
+  EXPECT_EQ(update.entries[0].owner, "moe");
+  EXPECT_EQ(update.entries[0].until, "2027-01-31");
+}
+
 TEST(BaselineFile, IsReadBackAsWritten) {
   BaselineEntry entry{"0123456789abcdef",
                       "host-sync",

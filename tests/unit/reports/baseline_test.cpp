@@ -43,6 +43,47 @@ TEST(Baseline, OnlyNewErrorsFail) {
   EXPECT_EQ(decided(with({moved, violation("host-poll", "a.cpp", 3, "f")}), &before).exit_code, kExitFail);
 }
 
+// A copy in `function`, with its line quoted.
+Violation copy(int line, const std::string& text, const std::string& function = "f") {
+  Violation fault = violation("sync-copy", "a.cpp", line, function, "cudaMemcpy");
+  fault.source = {{line, text}};
+  return fault;
+}
+
+TEST(Baseline, NamesTheCallThatWasPutBetweenTwoKnownOnes) {
+  const Violation first = copy(10, "cudaMemcpy(a, b);"), last = copy(20, "cudaMemcpy(c, d);");
+  Report now = with({first, copy(15, "cudaMemcpy(b, c);"), last});
+  EXPECT_EQ(compare_with_baseline(now, with({first, last})).new_errors, 1u);
+  for (const auto& fault : now.violations)
+    EXPECT_EQ(fault.baseline, fault.location.line == 15 ? BaselineState::new_since : BaselineState::known);
+}
+
+TEST(Baseline, AnEditedLineIsKnownAndACallMoreIsNew) {
+  const Report before = with({copy(10, "cudaMemcpy(a, b);"), copy(20, "cudaMemcpy(c, d);")});
+  Report edited = with({copy(10, "cudaMemcpy(a, b);"), copy(20, "cudaMemcpy(c, d + 1);")});
+  const auto same = compare_with_baseline(edited, before);
+  EXPECT_EQ(same.new_errors, 0u);
+  EXPECT_EQ(same.known_errors, 2u);
+  EXPECT_TRUE(same.stale.empty());
+  Report more =
+      with({copy(10, "cudaMemcpy(a, b);"), copy(20, "cudaMemcpy(c, d + 1);"), copy(21, "cudaMemcpy(e, g);")});
+  EXPECT_EQ(compare_with_baseline(more, before).new_errors, 1u);
+  Report elsewhere = with({copy(10, "cudaMemcpy(a, b);"), copy(20, "cudaMemcpy(c, d + 1);", "g")});
+  const auto other = compare_with_baseline(elsewhere, before);
+  EXPECT_EQ(other.new_errors, 1u);
+  EXPECT_EQ(other.stale.size(), 1u);
+}
+
+TEST(Baseline, AnEditedLineThatWasAllowedOrLessIsNew) {
+  for (const bool allowed : {true, false}) {
+    Violation was = copy(10, "cudaMemcpy(a, b);");
+    if (allowed) was.suppressed = Suppressed{"meant", "a.cpp:9"};
+    if (!allowed) was.severity = Severity::warning;
+    Report now = with({copy(10, "cudaMemcpy(a, b + 1);")});
+    EXPECT_EQ(compare_with_baseline(now, with({was})).new_errors, 1u) << allowed;
+  }
+}
+
 TEST(Baseline, MarksNewAndKnown) {
   const Report before = with({violation("host-sync", "a.cpp", 12, "f", "c")});
   Report now = with({violation("host-sync", "a.cpp", 12, "f", "c"), violation("host-poll", "a.cpp", 3, "f")});

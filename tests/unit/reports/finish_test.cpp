@@ -91,6 +91,68 @@ TEST(Ids, CountEqualsInTheOrderOfTheFile) {
   EXPECT_EQ(other[0].location.line, 10);
 }
 
+// A fault whose line, and the lines around it, the report quotes.
+Violation quoted(int line, const std::string& text, const std::string& callee = "cudaMemcpy",
+                 const std::string& file = "a.cpp") {
+  Violation fault = violation("sync-copy", file, line, "f", callee);
+  fault.source = {{line - 1, "{"}, {line, text}, {line + 1, "  n, kind));"}, {line + 2, "}"}};
+  return fault;
+}
+
+TEST(Ids, ACallBetweenTwoOthersChangesNeither) {
+  const Violation first = quoted(10, "CU(cudaMemcpy(a, b, n, kind));"),
+                  last = quoted(30, "CU(cudaMemcpy(c, d, n, kind));"),
+                  between = quoted(20, "CU(cudaMemcpy(b, c, n, kind));");
+  const auto two = with({first, last}).violations;
+  const auto three = with({first, between, last}).violations;
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_EQ(three[0].id, two[0].id);
+  EXPECT_EQ(three[2].id, two[1].id);
+  EXPECT_NE(three[1].id, two[0].id);
+  EXPECT_NE(three[1].id, two[1].id);
+  // Only what is written alike is counted.
+  const auto alike = with({first, quoted(20, "CU(cudaMemcpy(a, b, n, kind));"), last}).violations;
+  EXPECT_EQ(alike[0].id, two[0].id);
+  EXPECT_NE(alike[1].id, two[0].id);
+  EXPECT_EQ(alike[2].id, two[1].id);
+}
+
+TEST(Ids, FollowTheCallAndNotHowItIsWritten) {
+  const std::string id = id_of(quoted(10, "CU(cudaMemcpy(a, b + 1, n, kind));"));
+  for (const char* same :
+       {"  CHECK( cudaMemcpy( a,b+1,n,kind ) );", "return cudaMemcpy(a, b + 1, n, kind); // blocks",
+        "/* why */ cudaMemcpy(a, /* from */ b + 1, n, kind);", "CU(cudaMemcpy<float>(a, b + 1, n, kind));",
+        "if (CU(cudaMemcpy(a, b + 1,", "my_cudaMemcpy(x), cudaMemcpy(a, b + 1, n, kind);"})
+    EXPECT_EQ(id_of(quoted(10, same)), id) << same;
+  for (const char* other :
+       {"CU(cudaMemcpy(a, b + 2, n, kind));", "CU(cudaMemcpy(a, b, n, kind));", "copy(a, b + 1);"}) {
+    const std::string edited = id_of(quoted(10, other));
+    EXPECT_NE(edited, id) << other;
+    EXPECT_EQ(edited.substr(0, 8), id.substr(0, 8)) << other;
+  }
+  EXPECT_EQ(id_of(quoted(10, "x.item()  # reads it", "c", "a.py")),
+            id_of(quoted(10, "    x.item()", "c", "a.py")));
+  EXPECT_NE(id_of(quoted(10, "x.item() // 2", "c", "a.py")), id_of(quoted(10, "x.item()", "c", "a.py")));
+  EXPECT_EQ(id_of(quoted(10, "log(\"//\", cudaMemcpy(a, b + 1, n, kind));")), id);
+}
+
+TEST(Ids, OfALaunchFollowTheKernel) {
+  const auto launch = [](const char* line) { return id_of(quoted(10, line, "cudaLaunchKernel")); };
+  const std::string id = launch("  ns::scale<float, 4><<<grid, block>>>(x, n);");
+  EXPECT_EQ(launch("ns::scale<half><<<grid / 2, 128, 0, s>>>(y, n + 1);"), id);
+  EXPECT_EQ(launch("if (n) ns::scale <<<1, 1>>>(x,"), id);
+  EXPECT_NE(launch("ns::scale_all<float, 4><<<grid, block>>>(x, n);"), id);
+  for (const char* odd : {"<<<", " <<<", "><<<", "<><<<", "a>><<<(", ">>><<<"})
+    EXPECT_EQ(launch(odd).size(), 16u) << odd;
+}
+
+TEST(Ids, TakeWhateverALineIs) {
+  for (const char* odd :
+       {"", "cudaMemcpy", "cudaMemcpy(", "cudaMemcpy<", "cudaMemcpy<(", "cudaMemcpy)", "\"", "'", "\\",
+        "\"\\", "/*", "*/", "//", "cudaMemcpy(((((", "cudaMemcpy >>> (", "\xff\xfe("})
+    EXPECT_EQ(id_of(quoted(10, odd)).size(), 16u) << odd;
+}
+
 TEST(Finish, SortsWhatCountsFirst) {
   Violation note = violation("lazy-load", "a.cpp", 1, "f");
   note.severity = Severity::note;

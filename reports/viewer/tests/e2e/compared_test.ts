@@ -4,8 +4,9 @@ import { report, violation } from '../made/report';
 import { close, open } from '../made/tab';
 
 test('a page with a baseline shows what is new, fixed and still there', async () => {
-  const now = report({ violations: [violation(1), violation(2), violation(9, { severity: 'note' })] });
-  const before = report({ violations: [violation(2), violation(3)] });
+  const elsewhere = (name: string) => ({ location: { file: 'engine/decode.cpp', line: 11, function: name } }); // or it would be an edit of the other
+  const now = report({ violations: [violation(1, elsewhere('fresh()')), violation(2), violation(9, { severity: 'note' })] });
+  const before = report({ violations: [violation(2), violation(3, elsewhere('gone()'))] });
   const tab = await open(pageOf(now, before));
   const { page } = tab;
   const figures = (await page.textContent('.figures'))!;

@@ -9,7 +9,7 @@ import { close, open } from '../made/tab';
 const address = pageOf(recorded('python/deepseek_v4_step.faulty.json'));
 
 test('C++ and Python frames stand in one stack, library frames folded', async () => {
-  const tab = await open(`${address}#findings?id=a78263609174de55`);
+  const tab = await open(`${address}#findings?id=755d8bc726486d7f`);
   const { page } = tab;
   const stack = page.locator('.stack').first();
   const folded = await stack.locator('li').count();
@@ -96,7 +96,7 @@ test.runIf(canLint)('what to write to allow a finding is taken by capgate as it 
 });
 
 test('a finding is copied as Markdown', async () => {
-  const tab = await open(`${address}#findings?id=a78263609174de55`);
+  const tab = await open(`${address}#findings?id=755d8bc726486d7f`);
   await tab.page.click('.detail >> text=Copy as Markdown');
   const text = await tab.copied();
   expect(text).toContain('### error: the host waits for a copy of 4 bytes from the device');
