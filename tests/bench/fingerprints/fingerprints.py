@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many findings keep their id from one commit to the next, over the history of a public engine.
+"""How many findings are known again from one commit to the next, over the history of a public engine.
 
 Each of the last COMMITS commits that touch the engine's CUDA sources is written to a folder of its own, with a new name, and linted.
 The engine captures nothing; a driver made here puts each of its entry points into a capture, so that what the engine does to the host is a
-finding. Of two neighbouring commits, a finding that lies on a line which the commit left as it was must be there again, with the same id:
-the sources say which line that is, and lint has no part in it.
+finding. Of two neighbouring commits, a finding that lies on a line which the commit left as it was must be there again: with the same id,
+and known where the older report is the baseline. The sources say which line that is, and capgate has no part in it.
 
   fingerprints.py --capgate build/release/bin/capgate --repository calm.git --source src/infer.cu [--commits 201] [--out table.md]
 """
@@ -79,13 +79,15 @@ def lint(options, commit):
         if not out.exists():
             sys.exit(f"{commit}: lint wrote no report: {done.stderr}")
         report = json.loads(out.read_text(encoding="utf-8"))
+        kept = options.reports / f"{commit}.json"
+        kept.write_bytes(out.read_bytes())
         findings = [fault for fault in report["violations"] if fault["severity"] != "note" and fault["location"]["file"] != unit.name]
         names = {fault["location"]["file"] for fault in findings}
         texts = {name: (work / name).read_text(encoding="utf-8").splitlines() for name in names if (work / name).is_file()}
         texts[options.source] = source.read_text(encoding="utf-8").splitlines()
         # A later toolkit lacks what an old commit uses: the rest of the file is looked at all the same.
         parsed = not report["coverage"]["files_failed"]
-        return {"parsed": parsed, "commit": commit, "findings": findings, "texts": texts}
+        return {"parsed": parsed, "commit": commit, "findings": findings, "texts": texts, "report": kept}
 
 
 def kept_lines(before, after):
@@ -94,39 +96,60 @@ def kept_lines(before, after):
     return {a + i + 1: b + i + 1 for a, b, size in matcher.get_matching_blocks() for i in range(size)}
 
 
-def key(finding):
+def place(finding, line):
     at = finding["location"]
-    return finding["rule"], at["file"], at["line"], at.get("column"), finding["details"].get("callee", finding.get("api"))
+    return finding["rule"], at["file"], line, finding["details"].get("callee", finding.get("api"))
 
 
-def compare(before, after, count):
-    """Adds one pair of commits to the count."""
-    count["pairs"] += 1
+def states(options, before, after):
+    """Of each finding of `after` whether it is new where `before` is the baseline."""
+    command = [options.capgate, "export", after["report"], "--baseline", before["report"], "--format", "sarif"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
+    results = json.loads(done.stdout)["runs"][0]["results"]
+    return {one["partialFingerprints"]["capgateId/v1"]: one["baselineState"] for one in results}
+
+
+def compare(options, before, after):
+    """What one commit did to the findings."""
+    count = collections.Counter()
     there = collections.defaultdict(list)
     for finding in after["findings"]:
-        rule, file, line, _, callee = key(finding)
-        there[rule, file, line, callee].append(finding)
+        there[place(finding, finding["location"]["line"])].append(finding)
     lines = {name: kept_lines(text, after["texts"][name]) for name, text in before["texts"].items() if name in after["texts"]}
-    ids = {finding["id"]: finding for finding in after["findings"]}
+    state = states(options, before, after)
+    old = set()
     for finding in before["findings"]:
-        rule, file, line, _, callee = key(finding)
-        count["findings"] += 1
-        now = lines.get(file, {}).get(line)
-        same = there.get((rule, file, now, callee), []) if now else []
-        if not same:
-            count["line changed or gone"] += 1
-            count["of these, id still there"] += finding["id"] in ids
+        line = finding["location"]["line"]
+        now = lines.get(finding["location"]["file"], {}).get(line)
+        same = [one for one in there.get(place(finding, now), []) if one["id"] not in old]
+        if not now or not same:
+            count["line edited or gone"] += 1
             continue
-        count["line is still there"] += 1
-        count["of these, moved"] += now != line
-        if any(one["id"] == finding["id"] for one in same):
-            count["same id"] += 1
-            count["same id, moved"] += now != line
-        else:
-            other = ids.get(finding["id"])
-            count["id lost" if other is None else "id taken by another finding"] += 1
-            print(before["commit"][:10], after["commit"][:10], rule, file, f"{line} -> {now}", finding["location"]["function"][:60], "->",
-                  same[0]["location"]["function"][:60], file=sys.stderr)  # fmt: skip
+        same.sort(key=lambda one: one["id"] != finding["id"])
+        old.add(same[0]["id"])
+        count["moved" if now != line else "stayed"] += 1
+        if same[0]["id"] != finding["id"]:
+            count["other id"] += 1
+        if state[same[0]["id"]] == "new":
+            count["lost wrongly"] += 1
+            print(before["commit"][:10], after["commit"][:10], *place(finding, f"{line} -> {now}"), finding["location"]["function"], "->",
+                  same[0]["location"]["function"], file=sys.stderr)  # fmt: skip
+    for finding in after["findings"]:
+        if finding["id"] not in old:
+            count["new rightly" if state[finding["id"]] == "new" else "known, line edited"] += 1
+    return count
+
+
+COLUMNS = ["stayed", "moved", "lost wrongly", "other id", "new rightly", "known, line edited", "line edited or gone"]
+
+
+def table(rows, total):
+    """Of the commits that did more than leave findings where they were."""
+    lines = ["| commit | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    for commit, count in [*rows, ("all", total)]:
+        if commit == "all" or any(count[name] for name in COLUMNS[1:]):
+            lines.append(f"| {commit[:10]} | " + " | ".join(f"{count[name]:,}" if count[name] else "" for name in COLUMNS) + " |")
+    return lines
 
 
 def main():
@@ -144,24 +167,29 @@ def main():
         options.repository, "log", "--format=%H", f"-{options.commits}", "HEAD", "--", f"{folder}/*.cu", f"{folder}/*.cuh", f"{folder}/*.h"
     )
     commits = commits.split()[::-1]
-    count = collections.Counter()
+    rows = []
+    total = collections.Counter()
+    without = parsed = 0
     last = None
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    with tempfile.TemporaryDirectory() as reports, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        options.reports = pathlib.Path(reports)
         for number, result in enumerate(pool.map(lambda commit: lint(options, commit), commits), 1):
-            if result is None:
-                count["commits without the source"] += 1
-                continue
-            count["commits that this toolkit parses as a whole"] += result["parsed"]
-            if last:
-                compare(last, result, count)
-            last = result
             print(f"\r{number} of {len(commits)}", end="", file=sys.stderr)
+            if result is None:
+                without += 1
+                continue
+            parsed += result["parsed"]
+            if last:
+                rows.append((result["commit"], compare(options, last, result)))
+                total += rows[-1][1]
+            last = result
     print(file=sys.stderr)
     head = git(options.repository, "rev-parse", "--short=10", "HEAD").strip()
-    rows = ["commits that this toolkit parses as a whole", "commits without the source", "pairs", "findings", "line is still there", "of these, moved", "same id", "same id, moved", "id lost",
-            "id taken by another finding", "line changed or gone", "of these, id still there"]  # fmt: skip
-    table = [f"{len(commits)} commits up to {head}", "", "| | |", "| --- | --- |", *(f"| {row} | {count[row]:,} |" for row in rows), ""]
-    text = "\n".join(table)
+    text = "\n".join([
+        f"{len(commits)} commits up to {head}, {without} of them without {options.source}: {len(rows)} pairs of neighbours; this toolkit parses "
+        f"{parsed} as a whole.",
+        "", *table(rows, total), "",
+    ])  # fmt: skip
     print(text)
     if options.out:
         options.out.write_text(text, encoding="utf-8")
