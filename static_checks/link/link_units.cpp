@@ -7,11 +7,13 @@
 #include <unordered_map>
 
 #include "static_checks/analysis.h"
+#include "static_checks/link/ways.h"
 
 namespace capgate::lint {
 namespace {
 
 constexpr size_t kMaxDepth = 16;  // units deep
+constexpr size_t kMaxWays = 4;    // to one function, each behind tests of its own
 
 bool is_wait(const std::string& rule) {
   return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy";
@@ -209,7 +211,9 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
     queue.push_back(std::move(v));
   }
   // Breadth first: the shortest path to a fault is the one that is told.
-  std::set<std::tuple<std::string, std::string, std::string, Guards, bool, std::vector<Counts>>> seen;
+  std::map<std::tuple<std::string, std::string, std::string, Guards, std::vector<Counts>>,
+           std::vector<std::vector<HostTest>>>
+      seen;
   std::map<std::tuple<std::string, Place, std::string>, size_t> told;  // where in the findings
   std::set<std::string> gaps;
   std::set<std::tuple<std::string, Place, std::string>> explained;
@@ -240,7 +244,11 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         result.not_analysed.push_back(body_nowhere(v));
       continue;
     }
-    if (!seen.emplace(v.usr, v.origin, v.caller, v.guards, v.tests.empty(), v.given).second) continue;
+    std::vector<std::vector<HostTest>>& ways = seen[{v.usr, v.origin, v.caller, v.guards, v.given}];
+    if ((ways.size() >= kMaxWays && !v.tests.empty()) ||
+        std::any_of(ways.begin(), ways.end(), [&](const auto& known) { return is_behind(v.tests, known); }))
+      continue;
+    ways.push_back(v.tests);
     for (const auto& [file, body] : found->second) {
       const FunctionSummary& f = *body;
       if (v.has_judged(file)) continue;
@@ -269,11 +277,17 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
           finding.message += ": once, and never at replay";
         }
         finding.tests = both(v.tests, remaining(finding.tests, v.given));
-        finding.severity = severity_behind(finding.tests, finding.severity);
+        const reports::Severity own = finding.severity;
+        finding.severity = severity_behind(finding.tests, own);
         const auto [at, fresh] =
             told.try_emplace({finding.rule, finding.place, finding.callee}, result.findings.size());
         // A way without a test counts for more than one that came first.
-        if (!fresh && finding.severity >= result.findings[at->second].severity) continue;
+        if (!fresh && finding.severity >= result.findings[at->second].severity) {
+          Finding& known = result.findings[at->second];
+          if (leave_out_opposite(known.tests, finding.tests))
+            known.severity = std::min(known.severity, severity_behind(known.tests, own));
+          continue;
+        }
         finding.region = v.region;
         // A value's way is told by itself; a call's begins at the region.
         if (!is_by_value(finding.rule)) {

@@ -92,6 +92,43 @@ TEST(Link, ComesBackToTheUnitOfTheRegion) {
   EXPECT_TRUE(link_units({decode, layer}).findings.empty());
 }
 
+HostTest test_of(const char* text, int line) {
+  HostTest test;
+  test.place = {"decode.cu", line, 7};
+  test.text = text;
+  return test;
+}
+
+// Behind either side of a test, the test decides nothing; what both ways ask remains.
+TEST(Link, OppositeTestsOfTwoWaysAreNone) {
+  UnitSummary decode = decode_unit();
+  UnitSummary layer = layer_unit();
+  layer.functions[0].calls.clear();
+  const auto severities = [&](std::vector<std::vector<HostTest>> ways) {
+    decode.exits.clear();
+    for (size_t i = 0; i < ways.size(); ++i) {
+      CallSite site = call("attention", "decode.cu", 5 + static_cast<int>(i));
+      site.tests = ways[i];
+      decode.exits.push_back({"capture at decode.cu:4", {{{"decode.cu", 4, 1}, "begins"}}, site});
+    }
+    const LinkResult result = link_units({decode, layer});
+    std::vector<std::string> told;
+    for (const Finding& f : result.findings) {
+      told.push_back(f.severity == reports::Severity::error ? "error" : "warning");
+      for (const HostTest& test : f.tests) told.push_back(test.text);
+    }
+    return told;
+  };
+  using Words = std::vector<std::string>;
+  const HostTest tuned = test_of("tuned", 3), untuned = test_of("!tuned", 3), wide = test_of("rows > 4", 4);
+  EXPECT_EQ(severities({{tuned}}), (Words{"warning", "tuned"}));
+  EXPECT_EQ(severities({{tuned}, {untuned}}), (Words{"error"}));
+  EXPECT_EQ(severities({{tuned, wide}, {untuned, wide}}), (Words{"warning", "rows > 4"}));
+  EXPECT_EQ(severities({{tuned}, {test_of("!tuned", 9)}}), (Words{"warning", "tuned"}));
+  EXPECT_EQ(severities({{tuned}, {untuned, wide}}), (Words{"warning", "tuned"}));
+  EXPECT_EQ(severities({{tuned}, {wide}, {untuned}}), (Words{"error"}));
+}
+
 TEST(Link, AnotherProjectsCodeBehindALinkedUnitIsNamedAndNoReason) {
   UnitSummary layer = layer_unit();
   layer.functions[0].open = {{"engine::enqueue", {"/engine.h", 3, 1}, "a region calls it", "", "", true}};
