@@ -83,7 +83,8 @@ std::string death_line(std::string_view notice, seal::Symboliser& symboliser,
     for (auto& frame : native_frames(fields[i], symboliser)) frames.push_back(std::move(frame));
   for (auto& frame : python_frames(std::string(fields[3]))) frames.push_back(std::move(frame));
 
-  std::string line = fmt::format("capture died: {} returned {}", fields[0], analysis::result_text(*result));
+  std::string line =
+      fmt::format("capture died: {} returned {}", fields[0], analysis::result_text(*result, fields[0]));
   if (*thread != 0) line += fmt::format(" on another thread ({})", *thread);
   if (const std::string place = place_text(frames, settings); !place.empty()) line += " at " + place;
   return line;

@@ -261,7 +261,7 @@ void Judge::report(const Finding& finding) {
     if (!finding.elsewhere->result.empty()) v.result = finding.elsewhere->result;
   } else {
     v.api = std::string(timeline_.name(call(finding.call)));
-    v.result = result_text(record.result);
+    v.result = result_text(record.result, timeline_.name(call(finding.call)));
   }
   // How the fault is headed: what became of the capture, or which marked step it is in.
   if (kills) v.details["consequence"] = finding.message.substr(0, finding.message.find(": "));
@@ -285,7 +285,7 @@ void Judge::add_nodes(Findings::Entry& entry, const Finding& finding) {
   };
   add(finding.call);
   for (const auto& [role, call] : finding.more_stacks)
-    if (role == reports::StackRole::captured) add(call);
+    if (role == reports::StackRole::captured || role == reports::StackRole::node) add(call);
 }
 
 void Judge::count_in_step(Findings::Entry& entry, const RegionOccurrence& step, double blocked_us) {

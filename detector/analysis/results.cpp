@@ -1,60 +1,55 @@
 #include "detector/analysis/results.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "detector/trace/format.h"
 
 namespace capgate::analysis {
 namespace {
 
-const char* name_of(int32_t result) {
-  switch (result) {
-    case 1:
-      return "cudaErrorInvalidValue";
-    case 2:
-      return "cudaErrorMemoryAllocation";
-    case 400:
-      return "cudaErrorInvalidResourceHandle";
-    case 401:
-      return "cudaErrorIllegalState";
-    case 600:
-      return "cudaErrorNotReady";
-    case 700:
-      return "cudaErrorIllegalAddress";
-    case 719:
-      return "cudaErrorLaunchFailure";
-    case 800:
-      return "cudaErrorNotPermitted";
-    case 801:
-      return "cudaErrorNotSupported";
-    case 900:
-      return "cudaErrorStreamCaptureUnsupported";
-    case 901:
-      return "cudaErrorStreamCaptureInvalidated";
-    case 902:
-      return "cudaErrorStreamCaptureMerge";
-    case 903:
-      return "cudaErrorStreamCaptureUnmatched";
-    case 904:
-      return "cudaErrorStreamCaptureUnjoined";
-    case 905:
-      return "cudaErrorStreamCaptureIsolation";
-    case 906:
-      return "cudaErrorStreamCaptureImplicit";
-    case 907:
-      return "cudaErrorCapturedEvent";
-    case 908:
-      return "cudaErrorStreamCaptureWrongThread";
-    default:
-      return nullptr;
-  }
+// One number has two names: the runtime's and the driver's.
+struct Result {
+  int32_t number;
+  const char* runtime;
+  const char* driver;
+};
+
+constexpr Result kResults[] = {
+    {1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE"},
+    {2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY"},
+    {400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE"},
+    {401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE"},
+    {600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY"},
+    {700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+    {719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED"},
+    {800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED"},
+    {801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED"},
+    {900, "cudaErrorStreamCaptureUnsupported", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+    {901, "cudaErrorStreamCaptureInvalidated", "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+    {902, "cudaErrorStreamCaptureMerge", "CUDA_ERROR_STREAM_CAPTURE_MERGE"},
+    {903, "cudaErrorStreamCaptureUnmatched", "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"},
+    {904, "cudaErrorStreamCaptureUnjoined", "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
+    {905, "cudaErrorStreamCaptureIsolation", "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+    {906, "cudaErrorStreamCaptureImplicit", "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
+    {907, "cudaErrorCapturedEvent", "CUDA_ERROR_CAPTURED_EVENT"},
+    {908, "cudaErrorStreamCaptureWrongThread", "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"},
+};
+
+bool is_drivers(std::string_view api) {
+  return api.starts_with("cu") && !api.starts_with("cuda");
 }
 
 }  // namespace
 
-std::string result_text(int32_t result) {
-  if (result == 0) return "cudaSuccess";
+std::string result_text(int32_t result, std::string_view api) {
   if (result == trace::kPending) return "never returned";
-  const char* name = name_of(result);
-  return name ? std::string(name) + " (" + std::to_string(result) + ")" : "error " + std::to_string(result);
+  if (result == 0) return is_drivers(api) ? "CUDA_SUCCESS" : "cudaSuccess";
+  const auto* at = std::find_if(std::begin(kResults), std::end(kResults),
+                                [&](const Result& known) { return known.number == result; });
+  if (at == std::end(kResults)) return "error " + std::to_string(result);
+  return std::string(is_drivers(api) ? at->driver : at->runtime) + " (" + std::to_string(result) + ")";
 }
 
 }  // namespace capgate::analysis

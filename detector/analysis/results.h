@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace capgate::analysis {
 
@@ -26,7 +27,8 @@ inline bool is_refusal(int32_t result) {
   return result >= 900 && result <= 908 && result != kCaptureInvalidated;
 }
 
-// "cudaErrorStreamCaptureUnsupported (900)"; "cudaSuccess"; "never returned".
-std::string result_text(int32_t result);
+// What the function `api` returned, in its own words: "cudaErrorStreamCaptureUnsupported (900)", of a
+// function of the driver "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900)"; "cudaSuccess"; "never returned".
+std::string result_text(int32_t result, std::string_view api);
 
 }  // namespace capgate::analysis

@@ -57,6 +57,8 @@ Json location(const std::string& file, int line, std::optional<int> column, cons
 std::string title(StackRole role) {
   if (role == StackRole::call) return "call stack";
   if (role == StackRole::origin) return "where the capture began";
+  if (role == StackRole::node) return "node made or changed here";
+  if (role == StackRole::ended) return "where the capture ended";
   return std::string(name(role)) + " here";
 }
 

@@ -33,8 +33,9 @@ inline constexpr std::array<std::string_view, 3> kWords<RegionSource>{"capgate.h
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<FrameLanguage>{"native", "python"};
 template <>
-inline constexpr std::array<std::string_view, 6> kWords<StackRole>{"call",  "allocated", "captured",
-                                                                   "freed", "forked",    "origin"};
+inline constexpr std::array<std::string_view, 14> kWords<StackRole>{
+    "call",     "allocated",  "captured",     "freed",   "forked",   "origin", "mapped",
+    "unmapped", "registered", "unregistered", "located", "unloaded", "node",   "ended"};
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<Evidence>{"runtime", "static"};
 template <>

@@ -26,7 +26,22 @@ enum class CoverageKind {
 };  // the weakest first; nothing: nothing was judged
 enum class RegionSource { capgate_h, lint, nvtx };
 enum class FrameLanguage { native, python };
-enum class StackRole { call, allocated, captured, freed, forked, origin };
+enum class StackRole {
+  call,
+  allocated,
+  captured,
+  freed,
+  forked,
+  origin,
+  mapped,
+  unmapped,
+  registered,
+  unregistered,
+  located,  // where the program asked for a module's variable
+  unloaded,
+  node,  // where a node was added or changed by hand
+  ended  // the end of a capture
+};
 enum class Evidence { runtime, sources };
 enum class BaselineState { new_since, known };
 enum class BarKind { region, capture, replay, wait };
@@ -151,6 +166,7 @@ struct Capture {
   bool straight_line = false;
   double duration_us = 0;
   uint64_t replays = 0;
+  std::optional<bool> nested;  // true: no graph of its own was launched, its work ran inside other graphs
 };
 
 // Something that a thread did, over time. Times are microseconds from the first bar of the run on.

@@ -93,7 +93,8 @@ inline constexpr auto kFields<Capture> = std::tuple(
     field("stream", &Capture::stream), field("device", &Capture::device), field("mode", &Capture::mode),
     field("thread", &Capture::thread), field("result", &Capture::result), field("nodes", &Capture::nodes),
     field("edges", &Capture::edges), field("straight_line", &Capture::straight_line),
-    field("duration_us", &Capture::duration_us).at_least_zero(), field("replays", &Capture::replays));
+    field("duration_us", &Capture::duration_us).at_least_zero(), field("replays", &Capture::replays),
+    if_any("nested", &Capture::nested));
 
 template <>
 inline constexpr auto kFields<Bar> = std::tuple(

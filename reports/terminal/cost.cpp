@@ -6,6 +6,7 @@
 #include "reports/catalogue/situations.h"
 #include "reports/model/cuda_answer.h"
 #include "reports/terminal/parts.h"
+#include "reports/verdict/failure.h"
 
 namespace capgate::reports::terminal {
 namespace {
@@ -46,9 +47,8 @@ std::string cost_in_captures(const Capture& capture, const Violation& violation)
   if (launches == uint64_t{0}) return "none yet: the graphs were never launched";
   if (const std::string known = cost_by_catalogue(violation); !failed && !known.empty()) return known;
   const std::string wrong =
-      launches ? "wrong in all " + grouped(*launches) + " launches of " : "wrong in each launch of ";
-  return failed ? "the whole step where the capture died; " + wrong + "the other graphs"
-                : "no time: it is " + wrong + "the graphs";
+      launches ? grouped(*launches) + " launches have this fault" : "each launch has this fault";
+  return (failed ? "the whole step where the capture died; elsewhere " : "no time: ") + wrong;
 }
 
 // What has a cost that no time and no number of replays shows; empty for others.
@@ -67,11 +67,12 @@ std::string cost_without_time(const Report& report, const Violation& violation) 
     if (capture && capture->replays == 1 && *launches == 1)
       return "no time: the one launch of the graph came after it";
     return capture && capture->replays >= *launches
-               ? fmt::format("no time: {} of the {} of the graph came after it", grouped(*launches),
-                             counted(capture->replays, "launch", "launches"))
-               : "no time: " + counted(*launches, "launch", "launches") + " came after it";
+               ? fmt::format("no time: {} of the {} of the graph had that address after it",
+                             grouped(*launches), counted(capture->replays, "launch", "launches"))
+               : "no time: " + counted(*launches, "launch", "launches") + " had that address after it";
   }
-  if (detail("at each launch") == "alive") return "none in this run: the memory was there at each launch";
+  if (detail("at each launch") == "alive")
+    return "not measured: launches are not timed; the memory was there at each launch";
   if (!detail("launched again").empty()) return "no time: later launches ran the graph without the update";
   if (detail("refused") == "update") return "the update: CUDA refused it";
   if (!detail("refused").empty()) return "the whole graph: CUDA does not run it";
@@ -100,15 +101,13 @@ std::string own_cost(const Report& report, const Violation& violation) {
       return "the whole step: the graph lacks what comes after the exception";
     if (capture->result.starts_with("failed")) return "the whole step: the capture left no graph to replay";
     if (capture->replays == 0) return "none yet: the graph was never launched";
-    const std::string launches =
-        capture->replays == 1 ? "the one launch" : "all " + grouped(capture->replays) + " launches";
     if (violation.severity != Severity::error) return "not measured: launches of the graph are not timed";
     if (const std::string known = cost_by_catalogue(violation); !known.empty()) return known;
-    return "no time: it is wrong in " + launches + " of the graph";
+    return "no time: " + wrong_launches(violation, capture->replays);
   }
   if (const std::string known = cost_by_catalogue(violation); !known.empty()) return known;
   if (violation.details.contains("graph"))
-    return violation.severity == Severity::error ? "no time: it is wrong in each launch of the graph"
+    return violation.severity == Severity::error ? "no time: each launch of the graph has this fault"
                                                  : "not measured: launches of the graph are not timed";
   if (violation.phase == Phase::warmup) return "none after the first step, which warms up";
   return "not measured: no step was seen to repeat";

@@ -36,8 +36,9 @@ std::string of_captures(const Report& report, bool all) {
     return coverage.kind == CoverageKind::capture && coverage.replays > 0
                ? graphs_of(report) + ", " + launches
                : "";
-  std::string out = graphs_of(report) + ", " + launches +
-                    (each_capture_is_a_graph(report) ? "" : " of " + executables_of(report));
+  std::string out =
+      graphs_of(report) + ", " + launches +
+      (each_capture_is_a_graph(report) || coverage.replays == 0 ? "" : " of " + executables_of(report));
   if (coverage.captures_failed) out += ", " + counted(coverage.captures_failed, "capture") + " failed";
   if (coverage.captures_empty) out += ", " + counted(coverage.captures_empty, "capture") + " ended empty";
   Names buckets(all);

@@ -167,7 +167,8 @@ std::string consequence(const Report& report, const Violation& violation) {
   if (const auto region = violation.details.find("region"); region != violation.details.end())
     return fmt::format("{}in region \"{}\"", times, head_of(clean(region->second)));
   if (const auto graph = violation.details.find("graph"); graph != violation.details.end())
-    return times + "in a graph that is " + head_of(clean(graph->second));
+    return times + (own.starts_with("under") ? "under" : "in") + " a graph that is " +
+           head_of(clean(graph->second));
   switch (violation.phase) {
     case Phase::warmup:
       return times + "in the first pass";

@@ -37,6 +37,8 @@ void add(std::string& list, const std::string& part, std::string_view between = 
 // replaced, or whose graph nothing launches.
 bool is_refused_or_left_out(const Violation& violation) {
   const Rule* rule = find_rule(violation.rule);
+  // An update, an instantiation or a launch that CUDA refused.
+  if (!violation.suppressed && violation.details.contains("refused")) return true;
   return !violation.suppressed && violation.phase == Phase::capture &&
          (was_refused(violation) || (rule && rule->if_captured == IfCaptured::wrong));
 }
@@ -210,8 +212,9 @@ Claim what_was_proved(const Report& report) {
       has_graph(report) ? nothing + "refused or left out"
       : linted(report) && !ran(report)
           ? nothing + "that a capture refuses or leaves out"
-          : "no call " + std::string(report.summary.suppressed > 0 ? "but what is allowed " : "") +
-                "that a capture refuses";
+          : "no error in its calls" +
+                std::string(report.summary.suppressed > 0 ? " but what is allowed" : "") +
+                ", its streams not judged";
   add(claim.text, spotless ? clean : "no error");
   add(claim.text, blemishes(report.summary));
   return claim;
@@ -238,6 +241,9 @@ NotProved what_was_not_proved(const Report& report) {
   if (launched_unseen_graphs(report))
     return {"anything about the graphs that were launched: no work was seen in them",
             "capgate audit -- PROGRAM, from the program's start"};
+  if (report.coverage.captures_empty > 0)
+    return {"anything about the graph of the step: its capture holds no work",
+            "capgate audit -- PROGRAM, once the fault is repaired"};
   if (ran(report))
     return {"anything about a step: none was captured, and no marked one was seen twice",
             "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step"};

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situations.h"
 #include "reports/model/cuda_answer.h"
@@ -123,11 +124,14 @@ std::string graph_words(const Violation* fault) {
 }
 
 // "holds the address" -> "hold the address"
-std::string after_would(std::string words) {
-  if (words.starts_with("is ")) return "be " + words.substr(3);
+std::string without_s(std::string words) {
   if (const size_t end = words.find(' '); end != std::string::npos && end > 0 && words[end - 1] == 's')
     words.erase(end - 1, 1);
   return words;
+}
+
+std::string after_would(const std::string& words) {
+  return words.starts_with("is ") ? "be " + words.substr(3) : without_s(words);
 }
 
 // How a graph is wrong that no capture made, or that CUDA refused; empty for others.
@@ -140,6 +144,13 @@ std::string own_way(const Violation& fault, const std::string& words) {
 }
 
 }  // namespace
+
+std::string wrong_launches(const Violation& fault, uint64_t launches) {
+  const std::string words = graph_words(&fault);
+  if (launches == 1) return "the one launch of the graph " + words;
+  return "all " + grouped(launches) + " launches of the graph " +
+         (words.starts_with("is ") ? "are " + words.substr(3) : without_s(words));
+}
 
 std::string failure_text(const Failure& failure, const std::string& place) {
   const std::string at = place.empty() ? "" : " at " + place;

@@ -43,4 +43,7 @@ std::vector<int> failure_ranks(const Report& report);
 // copy, at PLACE`; COULD where the memory may live as long as the graph.
 std::string failure_text(const Failure& failure, const std::string& place);
 
+// "all 3 launches of the graph lack the copy or memset"; "the one launch of the graph lacks …"
+std::string wrong_launches(const Violation& fault, uint64_t launches);
+
 }  // namespace capgate::reports

@@ -23,7 +23,12 @@ bool launched_a_built_graph(const Report& report) {
 }  // namespace
 
 bool each_capture_is_a_graph(const Report& report) {
-  if (report.coverage.replays == 0 || report.coverage.captures_completed == 0) return true;
+  if (report.coverage.captures_completed == 0) return true;
+  // A graph that nobody launched may be a part of another: what was made of one capture alone is known.
+  if (report.coverage.replays == 0) return report.coverage.captures_completed == 1;
+  if (std::any_of(report.captures.begin(), report.captures.end(),
+                  [](const Capture& graph) { return graph.nested.value_or(false); }))
+    return false;
   const auto launched = launched_executables(report);
   return !launched || (*launched == report.coverage.captures_completed && !launched_a_built_graph(report));
 }

@@ -226,7 +226,7 @@ std::optional<Reason> missing_proof(const Report& report) {
                   : judged                    ? "no capture completed"
                                               : "nothing was judged: no capture completed"),
       coverage.captures_empty > 0
-          ? "repair the empty capture as its finding says, then capgate audit -- PROGRAM"
+          ? what_was_not_proved(report).command
           : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step"};
 }
 

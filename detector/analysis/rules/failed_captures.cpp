@@ -58,12 +58,14 @@ void report_failure(Judge& judge, const Capture& capture) {
   if (capture.killer)
     finding.message = "killed " + judge.capture_name(capture) + ": " +
                       std::string(judge.timeline().name(judge.call(guilty))) + " gave " +
-                      result_text(r.result);
+                      result_text(r.result, judge.timeline().name(judge.call(guilty)));
   else
-    finding.message = judge.capture_name(capture) + " failed at its end with " + result_text(r.result) +
+    finding.message = judge.capture_name(capture) + " failed at its end with " +
+                      result_text(r.result, judge.timeline().name(judge.call(guilty))) +
                       ", and no call in it is known to have failed first";
   if (capture.end && guilty != *capture.end)
-    finding.details["end of the capture"] = result_text(judge.call(*capture.end).r.result);
+    finding.details["end of the capture"] =
+        result_text(judge.call(*capture.end).r.result, judge.timeline().name(judge.call(*capture.end)));
   judge.report(finding);
 }
 
@@ -89,8 +91,9 @@ void judge_failed_captures(Judge& judge) {
     finding.rule = "capture-invalidated";
     finding.call = i;
     const bool legacy = stream_key(call) == 0;
-    finding.message = "a capture could not begin: " + result_text(call.r.result) +
-                      (legacy ? "; the legacy default stream cannot be captured" : "");
+    finding.message =
+        "a capture could not begin: " + result_text(call.r.result, judge.timeline().name(call)) +
+        (legacy ? "; the legacy default stream cannot be captured" : "");
     judge.report(finding);
   }
 }

@@ -9,6 +9,7 @@ namespace capgate::analysis {
 namespace {
 
 using reports::Severity;
+using reports::StackRole;
 using trace::Family;
 
 // "4096 bytes of device memory"
@@ -74,6 +75,35 @@ std::string owner_name(Owner owner) {
   return "";
 }
 
+// How the block came about, as far as CUDA was told.
+StackRole birth_role(Owner owner) {
+  switch (owner) {
+    case Owner::mapping:
+      return StackRole::mapped;
+    case Owner::registered:
+      return StackRole::registered;
+    case Owner::module:
+    case Owner::code:
+      return StackRole::located;
+    default:
+      return StackRole::allocated;
+  }
+}
+
+StackRole death_role(Owner owner) {
+  switch (owner) {
+    case Owner::mapping:
+      return StackRole::unmapped;
+    case Owner::registered:
+      return StackRole::unregistered;
+    case Owner::module:
+    case Owner::code:
+      return StackRole::unloaded;
+    default:
+      return StackRole::freed;
+  }
+}
+
 // What the call that ended the block did to it.
 std::string end_text(Judge& judge, const Block& block) {
   const Moment& death = *block.death;
@@ -137,7 +167,8 @@ std::string place_text(const Place& place) {
 }
 
 std::string launches_text(uint64_t launches) {
-  return launches == 1 ? "launched once since" : fmt::format("launched {} times since", launches);
+  return launches == 1 ? "launched once since with that node"
+                       : fmt::format("launched {} times since with that node", launches);
 }
 
 void describe(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost, Finding& finding) {
@@ -150,7 +181,8 @@ void describe(Judge& judge, const MemoryLedger& ledger, const LostMemory& lost, 
   // Launches that are where they belong have no stack: the capture's beginning has.
   if (lost.held.capture != kNone && !judge.place(captured).known)
     captured = judge.timeline().captures[static_cast<size_t>(lost.held.capture)].begin;
-  finding.more_stacks.emplace_back(reports::StackRole::captured, captured);
+  finding.more_stacks.emplace_back(lost.held.capture == kNone ? StackRole::node : StackRole::captured,
+                                   captured);
   auto& details = finding.details;
   details["memory"] = owner_name(block.owner);
   details["node"] = node_text(judge, lost.held);
@@ -181,8 +213,10 @@ void report_lost(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   Finding finding;
   describe(judge, ledger, lost, finding);
   place_at(*block.death, lost, finding);
-  finding.role = reports::StackRole::freed;
-  finding.stacks_elsewhere.emplace_back(reports::StackRole::allocated, elsewhere(block.birth));
+  finding.role = death_role(block.owner);
+  // Of a host function's data the place is not known: the watch begins with the node.
+  if (block.owner != Owner::heap)
+    finding.stacks_elsewhere.emplace_back(birth_role(block.owner), elsewhere(block.birth));
   finding.severity = lost.launch ? Severity::error : Severity::warning;
   if (lost.held.use == Use::word) {
     finding.severity = Severity::note;
@@ -215,8 +249,8 @@ void report_back(Judge& judge, const MemoryLedger& ledger, const LostMemory& los
   Finding finding;
   describe(judge, ledger, lost, finding);
   place_at(now.birth, lost, finding);
-  finding.role = reports::StackRole::allocated;
-  finding.stacks_elsewhere.emplace_back(reports::StackRole::freed,
+  finding.role = birth_role(now.owner);
+  finding.stacks_elsewhere.emplace_back(death_role(ledger.blocks[lost.block].owner),
                                         elsewhere(*ledger.blocks[lost.block].death));
   finding.severity = Severity::note;
   finding.details["now"] = "the same again";

@@ -130,7 +130,8 @@ class Walk {
     if (in.maker && *in.maker != call) {
       const auto& made = timeline_.call(*in.maker).r;
       finding.elsewhere =
-          Elsewhere{made.stack, made.python_stack, result_text(timeline_.call(call).r.result)};
+          Elsewhere{made.stack, made.python_stack,
+                    result_text(timeline_.call(call).r.result, timeline_.name(timeline_.call(call)))};
       finding.role = reports::StackRole::allocated;
       finding.more_stacks.emplace_back(reports::StackRole::call, call);
     }

@@ -209,7 +209,8 @@ void report_refusal(Judge& judge, const GraphNodes& nodes, size_t call) {
     const bool placed = maker && judge.place(*maker).known;
     if (placed && family == Family::graph_instantiate) {
       const auto& made = judge.call(*maker).r;
-      finding.elsewhere = Elsewhere{made.stack, made.python_stack, result_text(r.result)};
+      finding.elsewhere = Elsewhere{made.stack, made.python_stack,
+                                    result_text(r.result, judge.timeline().name(judge.call(call)))};
       finding.role = reports::StackRole::captured;
       finding.more_stacks.emplace_back(reports::StackRole::call, call);
     } else if (placed) {

@@ -29,8 +29,9 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
     if (elsewhere && device != capture.device) finding.details["forked stream"] = "on another device";
     if (fork.last_work != fork.wait)
       finding.more_stacks.emplace_back(reports::StackRole::origin, fork.last_work);
-    finding.more_stacks.emplace_back(reports::StackRole::captured, *capture.end);
-    finding.details["end of the capture"] = result_text(kCaptureUnjoined);
+    finding.more_stacks.emplace_back(reports::StackRole::ended, *capture.end);
+    finding.details["end of the capture"] =
+        result_text(kCaptureUnjoined, judge.timeline().name(judge.call(*capture.end)));
     judge.report(finding);
   }
   if (named) return;

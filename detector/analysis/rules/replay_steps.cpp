@@ -63,9 +63,23 @@ std::string way_of_copy(const Timeline& timeline, const trace::CallRecord& call)
   return copy ? direction_text(timeline, call) : "";
 }
 
+// Whether the call waits for an event that was recorded before the step's launch: the wait is for an earlier
+// step, and the GPU works on the last launch meanwhile.
+bool waits_for_earlier_step(const Timeline& timeline, const std::vector<Step>& steps, size_t s, size_t wait) {
+  const Call& call = timeline.call(wait);
+  if (static_cast<Family>(call.r.family) != Family::event_sync || s == 0) return false;
+  for (size_t i = wait; i-- > steps[s - 1].from;) {
+    const Call& before = timeline.call(i);
+    if (static_cast<Family>(before.r.family) == Family::event_record && before.r.object == call.r.object)
+      return i < steps[s].from;
+  }
+  return false;
+}
+
 struct SiteInSteps {
   std::set<size_t> steps;
   std::vector<size_t> calls;
+  size_t for_earlier = 0;     // of the calls, those that wait for an earlier step
   bool before_copies = true;  // each call of it stands before a synchronous copy that waits for the same
 };
 
@@ -91,6 +105,7 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
       auto& site = sites[{cost.rule, judge.place(i).site}];
       site.steps.insert(s);
       site.calls.push_back(i);
+      if (waits_for_earlier_step(judge.timeline(), steps, s, i)) ++site.for_earlier;
       site.before_copies = site.before_copies && streams.copy_waits_too(steps[s], i);
     }
   }
@@ -132,6 +147,9 @@ void judge_graph(Judge& judge, const StepStreams& streams, const std::vector<Ste
           if (kept.is_over) finding.severity = Severity::warning;
           finding.message += std::string(": ").append(kBudgetMark);
           finding.details["work on"] = used;
+          // The first step that is seen has no step before it.
+          if (site.for_earlier > 0 && site.for_earlier + 1 >= site.calls.size())
+            finding.details["waits for"] = "an earlier step";
           if (site.before_copies) finding.details["before"] = "a copy that waits";
         }
       }

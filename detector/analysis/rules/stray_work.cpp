@@ -90,8 +90,8 @@ std::string refusal_text(Judge& judge, size_t i) {
   const DeviceRefusal& refusal = judge.device_refusals.at(i);
   const bool event = judge.call(i).r.family == static_cast<uint16_t>(Family::event_record);
   const std::string stream = "device " + std::to_string(refusal.stream_device);
-  return " was refused with " + result_text(judge.call(i).r.result) + ": its " +
-         (event ? "event" : "function") +
+  return " was refused with " + result_text(judge.call(i).r.result, judge.timeline().name(judge.call(i))) +
+         ": its " + (event ? "event" : "function") +
          (refusal.object_device == trace::kNoDevice
               ? " is of another device than its stream, which is of " + stream
               : " is of device " + std::to_string(refusal.object_device) + ", and its stream of " + stream) +

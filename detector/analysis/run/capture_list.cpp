@@ -113,7 +113,18 @@ std::string result_of(const Timeline& timeline, const Capture& capture) {
   }
   if (capture.left) return "failed:" + exception_type(timeline, *capture.left);
   const size_t call = capture.end ? *capture.end : capture.killer.value_or(capture.begin);
-  return "failed:" + result_text(timeline.call(call).r.result);
+  return "failed:" + result_text(timeline.call(call).r.result, timeline.name(timeline.call(call)));
+}
+
+// Whether the capture was launched only as a part of other graphs: as a child of one, or in a conditional
+// body.
+bool is_nested(const Timeline& timeline, const Capture& capture) {
+  if (capture.launches == 0 || capture.graph == 0) return false;
+  return std::none_of(timeline.executables.begin(), timeline.executables.end(), [&](const Executable& exec) {
+    return !exec.launches.empty() &&
+           std::any_of(exec.versions.begin(), exec.versions.end(),
+                       [&](const ExecVersion& version) { return version.graph == capture.graph; });
+  });
 }
 
 }  // namespace
@@ -137,6 +148,7 @@ std::vector<reports::Capture> list_captures(const Timeline& timeline, size_t& ro
     if (capture.end && timeline.call(*capture.end).r.t_end_ns > begin.t_begin_ns)
       out.duration_us = static_cast<double>(timeline.call(*capture.end).r.t_end_ns - begin.t_begin_ns) / 1e3;
     out.replays = capture.launches;
+    if (is_nested(timeline, capture)) out.nested = true;
     lister.fill(capture, out, room);
     list.push_back(std::move(out));
   }

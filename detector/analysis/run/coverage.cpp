@@ -115,7 +115,7 @@ void broke_the_device(const std::vector<Timeline>& timelines, Report& report) {
           std::find(kBroken.begin(), kBroken.end(), call.r.result) == kBroken.end())
         continue;
       report.coverage.not_checked.push_back("what broke the device: " + std::string(timeline.name(call)) +
-                                            " gave " + result_text(call.r.result) +
+                                            " gave " + result_text(call.r.result, timeline.name(call)) +
                                             ", the first call to report it");
       break;
     }

@@ -364,7 +364,7 @@ TEST_F(BuiltMemory, TheDataOfAHostFunctionIsMemoryOfTheHeap) {
     EXPECT_EQ(
         fault.message,
         "frees memory of the heap that a host function of capture 1 of s1 uses: the graph was launched 2 "
-        "times since");
+        "times since with that node");
     EXPECT_EQ(fault.details.at("captured at"), "serve.cpp:20");
     EXPECT_EQ(fault.situation, "freed-memory.callback-data");
   }

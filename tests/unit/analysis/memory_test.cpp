@@ -23,7 +23,7 @@ TEST_F(FreedMemory, ALaunchAfterTheFreeIsAnErrorWithThreeStacks) {
   EXPECT_EQ(fault.message,
             "frees 4096 bytes of device memory that the kernel scale of capture 1 of s1 uses: the graph was "
             "launched 3 "
-            "times since");
+            "times since with that node");
   EXPECT_EQ(roles(fault), (std::vector<std::string>{"allocated", "captured", "freed"}));
   EXPECT_EQ(fault.details.at("allocated at"), "step.cpp:10");
   EXPECT_EQ(fault.details.at("captured at"), "step.cpp:21");
@@ -338,9 +338,9 @@ TEST_F(FreedMemory, AModuleThatIsUnloadedTakesItsKernelsAndVariablesAway) {
     EXPECT_EQ(fault.situation, "freed-memory.module-unloaded");
     EXPECT_EQ(fault.message,
               variable ? "unloads a module's variable that the kernel scale of capture 1 of s1 "
-                         "uses: the graph was launched once since"
+                         "uses: the graph was launched once since with that node"
                        : "unloads the module that the kernel scale of capture 1 of s1 uses: the graph was "
-                         "launched once since");
+                         "launched once since with that node");
   }
 }
 
@@ -365,9 +365,9 @@ TEST_F(FreedMemory, AWordInsideAStructureIsANote) {
     EXPECT_EQ(fault.severity, also_whole ? Severity::error : Severity::note);
     EXPECT_EQ(fault.message,
               also_whole ? "frees 4096 bytes of device memory that the kernel scale of capture 1 of s1 uses: "
-                           "the graph was launched once since"
+                           "the graph was launched once since with that node"
                          : "frees 4096 bytes of device memory that the kernel gather of capture 1 of s1 "
-                           "seems to use: the graph was launched once since");
+                           "seems to use: the graph was launched once since with that node");
     EXPECT_EQ(fault.situation, also_whole ? "freed-memory.device-memory" : "freed-memory.seems-used");
   }
 }

@@ -339,6 +339,29 @@ TEST_F(ReplayStep, AboveTheBudgetIsAWarning) {
   EXPECT_EQ(report.verdict, Verdict::pass);
 }
 
+// Two steps in flight: what is waited for was recorded before the last launch.
+TEST_F(ReplayStep, AWaitForTheStepBeforeTheLastLaunchIsHidden) {
+  const auto ready = [](int step) { return uint64_t(7 + step % 2); };
+  const auto hidden = replays([&](int step) {
+    p.at("decode.cpp", 21, "loop");
+    p.record(ready(step), kStream);
+    if (step == 0) return;
+    p.at("decode.cpp", 30, "read_token");
+    p.event_sync(ready(step - 1));
+  });
+  EXPECT_EQ(only(hidden, "host-sync").situation, "host-sync.within-budget-hidden") << text(hidden);
+}
+
+TEST_F(ReplayStep, AWaitForTheLastLaunchIsNotHidden) {
+  const auto report = replays([&](int) {
+    p.at("decode.cpp", 21, "loop");
+    p.record(7, kStream);
+    p.at("decode.cpp", 30, "read_token");
+    p.event_sync(7);
+  });
+  EXPECT_EQ(only(report, "host-sync").situation, "host-sync.within-budget") << text(report);
+}
+
 // A prompt that is read between two replays waits more often; what a step does is what most of them do.
 TEST_F(ReplayStep, TheBudgetIsComparedWithWhatMostStepsDo) {
   const auto message = [](int prompts) {

@@ -41,7 +41,8 @@ TEST_F(TorchBlocks, ATensorThatIsDroppedIsNamedWithItsThreeLines) {
   EXPECT_EQ(fault.message,
             "drops 4096 bytes of a tensor's memory that the kernel scale of capture 1 of s1 uses: the graph "
             "was launched "
-            "3 times since; the address is now in 4096 bytes of a tensor's memory, allocated at model.py:60");
+            "3 times since with that node; the address is now in 4096 bytes of a tensor's memory, allocated "
+            "at model.py:60");
   EXPECT_EQ(fault.details.at("allocated at"), "model.py:10");
   EXPECT_EQ(fault.situation, "freed-memory.torch-tensor");
   EXPECT_FALSE(fault.api);

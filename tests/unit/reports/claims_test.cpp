@@ -139,7 +139,7 @@ TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
 TEST(Claims, AnEagerStepProvesNoGraph) {
   const Claim claim = what_was_proved(eager_step());
   EXPECT_EQ(claim.scope, "eager step only");
-  EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, no call that a capture refuses");
+  EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, no error in its calls, its streams not judged");
   const NotProved open = what_was_not_proved(eager_step());
   EXPECT_EQ(open.text, "that the step captures: no graph was captured or launched");
   EXPECT_EQ(open.command, "capgate audit -- PROGRAM, once it captures the step");
@@ -147,7 +147,7 @@ TEST(Claims, AnEagerStepProvesNoGraph) {
   two.coverage.regions.push_back({"prefill", RegionSource::nvtx, 2});
   two.coverage.regions.push_back({"once", RegionSource::nvtx, 1});
   EXPECT_EQ(what_was_proved(two).text,
-            "marked step \"decode\" ran 6 times and 1 more did, no call that a capture refuses");
+            "marked step \"decode\" ran 6 times and 1 more did, no error in its calls, its streams not judged");
 }
 
 TEST(Claims, SourcesProveNoRun) {

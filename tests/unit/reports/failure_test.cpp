@@ -35,6 +35,14 @@ std::string told(const Report& report) {
   return failure ? failure_text(*failure, "step.cu:7") : "";
 }
 
+TEST(Failure, LaunchesHaveTheFaultOfTheirGraph) {
+  const Violation lacks = in_capture("sync-copy", "c1", "cudaSuccess");
+  EXPECT_EQ(wrong_launches(lacks, 1), "the one launch of the graph lacks the copy or memset");
+  EXPECT_EQ(wrong_launches(lacks, 3000), "all 3,000 launches of the graph lack the copy or memset");
+  EXPECT_EQ(wrong_launches(in_capture("pageable-copy", "c1", "cudaSuccess"), 2),
+            "all 2 launches of the graph hold the address of pageable host memory");
+}
+
 TEST(Failure, ARefusedCallInADeadCaptureKilledIt) {
   EXPECT_EQ(told(with({in_capture("host-sync", "c2", "cudaErrorStreamCaptureUnsupported (900)")})),
             "CAPTURE DIES at step.cu:7");

@@ -118,16 +118,16 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
     EXPECT_NE(screen.find(part), std::string::npos) << screen;
   };
   expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}, {"now", "nothing"}}, true),
-         "cost    no time: 1 of the 80 launches of the graph came after it\n");
+         "cost    no time: 1 of the 80 launches of the graph had that address after it\n");
   expect(
       shown("freed-memory", Severity::error, Phase::replay, {{"launches", "3"}, {"now", "nothing"}}, false),
-      "cost    no time: 3 launches came after it\n");
+      "cost    no time: 3 launches had that address after it\n");
   expect(shown("recapture", Severity::warning, Phase::replay, {}, false),
          "cost    making another graph once; the time of that was not measured\n");
   expect(shown("freed-memory", Severity::warning, Phase::replay, {{"now", "nothing"}}, true),
          "cost    none yet: the graph was not launched since\n");
   expect(shown("pageable-copy", Severity::warning, Phase::capture, {{"at each launch", "alive"}}, true),
-         "cost    none in this run: the memory was there at each launch\n");
+         "cost    not measured: launches are not timed; the memory was there at each launch\n");
   const std::string built =
       shown("host-pointer", Severity::error, Phase::replay, {{"graph", "built node by node"}}, false);
   expect(built, " - in a graph that is built node by node\n");

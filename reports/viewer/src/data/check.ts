@@ -112,7 +112,7 @@ const edge: Check = (value) =>
 const capture = object({
   id: text, process: text, bucket: optional(text), stream: text, device: whole, mode: text, thread: text, result: text,
   nodes: list(object({ id: whole, kind: text, stream: text, name: text })), edges: list(edge), straight_line: flag,
-  duration_us: number, replays: number,
+  duration_us: number, replays: number, nested: optional(flag),
 });
 
 const bar = object({

@@ -105,6 +105,7 @@ export interface Capture {
   straight_line: boolean;
   duration_us: number;
   replays: number;
+  nested?: boolean;
 }
 
 // Times are microseconds from the first event of the run on.

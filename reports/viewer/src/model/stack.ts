@@ -66,4 +66,12 @@ export const roleTitles: Record<string, string> = {
   freed: 'Where the memory was freed',
   forked: 'Where the stream was forked',
   origin: 'Where the capture began',
+  mapped: 'Where the memory was mapped',
+  unmapped: 'Where the memory was unmapped',
+  registered: 'Where the memory was registered',
+  unregistered: 'Where the registration ended',
+  located: 'Where the variable’s address was asked for',
+  unloaded: 'Where the module was unloaded',
+  node: 'Where the node was made or changed',
+  ended: 'Where the capture ended',
 };
