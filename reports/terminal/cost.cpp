@@ -67,9 +67,9 @@ std::string cost_without_time(const Report& report, const Violation& violation) 
     if (capture && capture->replays == 1 && *launches == 1)
       return "no time: the one launch of the graph came after it";
     return capture && capture->replays >= *launches
-               ? fmt::format("no time: {} of the {} of the graph had that address after it",
+               ? fmt::format("no time: {} of the {} of the graph ran with that node after it",
                              grouped(*launches), counted(capture->replays, "launch", "launches"))
-               : "no time: " + counted(*launches, "launch", "launches") + " had that address after it";
+               : "no time: " + counted(*launches, "launch", "launches") + " ran with that node after it";
   }
   if (detail("at each launch") == "alive")
     return "not measured: launches are not timed; the memory was there at each launch";

@@ -118,10 +118,10 @@ TEST(Terminal, CostsAreThoseOfTheLaunchesThatWereWrong) {
     EXPECT_NE(screen.find(part), std::string::npos) << screen;
   };
   expect(shown("freed-memory", Severity::error, Phase::replay, {{"launches", "1"}, {"now", "nothing"}}, true),
-         "cost    no time: 1 of the 80 launches of the graph had that address after it\n");
+         "cost    no time: 1 of the 80 launches of the graph ran with that node after it\n");
   expect(
       shown("freed-memory", Severity::error, Phase::replay, {{"launches", "3"}, {"now", "nothing"}}, false),
-      "cost    no time: 3 launches had that address after it\n");
+      "cost    no time: 3 launches ran with that node after it\n");
   expect(shown("recapture", Severity::warning, Phase::replay, {}, false),
          "cost    making another graph once; the time of that was not measured\n");
   expect(shown("freed-memory", Severity::warning, Phase::replay, {{"now", "nothing"}}, true),
