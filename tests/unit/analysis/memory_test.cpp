@@ -1,5 +1,5 @@
 // Which launches use memory that is no longer what the graph was made with.
-#include <chrono>
+#include <ctime>
 #include <functional>
 
 #include "detector/analysis/analyze.h"
@@ -411,9 +411,9 @@ TEST_F(FreedMemory, TwentyThousandNodesLaunchedTenThousandTimesAreJudgedInTime) 
   p.end();
   EXPECT_LE(p.file().size(), size_t{20} << 20);
   const auto sealed = trace.sealed();
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the processor: other programs do not count
   const auto report = analysis::analyze(sealed);
-  EXPECT_LE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_LE(std::clock() - begin, 5 * CLOCKS_PER_SEC);
   EXPECT_EQ(only(report, "freed-memory").details.at("launches"), std::to_string(kLaunches / 2));
 }
 

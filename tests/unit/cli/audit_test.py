@@ -480,7 +480,7 @@ class Signals(Audit):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 open("pid", "w").write(str(os.getpid()))
                 print("ready", flush=True)
-                time.sleep(60)
+                time.sleep(300)
             """
             )
         )
@@ -491,7 +491,7 @@ class Signals(Audit):
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         self.assertEqual(self.finish(process).returncode, 130)
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(time.monotonic() - begin, 30)
         self.assertFalse((self.work / "capgate-report.json").exists())
         self.assertEqual(list(self.temporary.iterdir()), [])
         pid = (self.work / "pid").read_text()

@@ -38,7 +38,9 @@ struct BadWorker {
 class Pool : public testing::TestWithParam<BadWorker> {};
 TEST_P(Pool, BadWorkersGiveOneSentence) {
   Workspace w;
-  const std::vector<Reply> all = replies({script(w, GetParam().body), 2, 1.0}, 3);
+  // Only one that is too slow meets its limit, however slow the machine is.
+  const double limit = std::string(GetParam().says) == "after 1 s" ? 1 : 60;
+  const std::vector<Reply> all = replies({script(w, GetParam().body), 2, limit}, 3);
   for (const Reply& reply : all) {
     EXPECT_NE(reply.failure.find(GetParam().says), std::string::npos) << reply.failure;
     EXPECT_FALSE(reply.remedy.empty());
@@ -48,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Pool,
                          testing::Values(BadWorker{"kill -SEGV $$", "crashed on it (SIGSEGV)"},
                                          BadWorker{"kill -ABRT $$", "SIGABRT"},
                                          BadWorker{"kill -KILL $$", "killed"},
-                                         BadWorker{"exec sleep 60", "after 1 s"},
+                                         BadWorker{"exec sleep 300", "after 1 s"},
                                          BadWorker{"exit 0", "without an answer"},
                                          BadWorker{"echo nonsense", "without an answer"},
                                          BadWorker{"echo some trouble >&2; exit 3", "some trouble"}));
@@ -62,13 +64,13 @@ TEST(Pool, StopsWhenTold) {
   Workspace w;
   size_t calls = 0;
   const auto start = std::chrono::steady_clock::now();
-  run_jobs(std::vector<Job>(4), {script(w, "test -e first && exec sleep 60; exit 0"), 2, 60},
+  run_jobs(std::vector<Job>(4), {script(w, "test -e first && exec sleep 300; exit 0"), 2, 300},
            [&](size_t, const Reply&) {
              ++calls;
              return false;
            });
   EXPECT_EQ(calls, 1U);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 TEST(Worker, RefusesWhatIsNoJob) {
@@ -89,12 +91,12 @@ TEST(Worker, AUnitThatHangsTheParserIsNamedAndTheOthersAreJudged) {
   w.write("fine.cpp", "void banned();\n[[clang::annotate(\"capgate::region\")]] void step() { banned(); }\n");
   w.database({{"hangs.cpp", "g++"}, {"fine.cpp", "g++"}});
   LintSettings settings = w.settings();
-  settings.timeout_s = 3;
+  settings.timeout_s = 5;
   const auto report = test::lint(settings).report;
   EXPECT_EQ(report.violations.size(), 1U);
   EXPECT_EQ(report.coverage.files_parsed, 1U);
   EXPECT_EQ(report.coverage.files_failed, 1U);
-  EXPECT_TRUE(test::has_reason(report, {"hangs.cpp", "after 3 s"})) << test::all_reasons(report);
+  EXPECT_TRUE(test::has_reason(report, {"hangs.cpp", "after 5 s"})) << test::all_reasons(report);
 }
 
 // Deep recursion of the syntax tree: parsed and walked on a large stack, or the worker dies and is named.

@@ -1,8 +1,8 @@
 // The audited program of the tests of C++ exceptions: throwing SCENARIO. Exit code 0 unless the scenario
 // fails.
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -137,14 +137,14 @@ void many() {
   for (int i = 0; i < 30000; ++i) swallow([] { refuse("again"); });
 }
 
-// Nanoseconds a throw and catch takes while no capture is open.
+// Nanoseconds of the processor that a throw and catch takes while no capture is open. Other programs do not
+// count.
 void speed() {
   fake_rt::launch(stream(), "the driver is there");
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   constexpr int kTimes = 200000;
   for (int i = 0; i < kTimes; ++i) swallow([] { throw 1; });
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-  std::fprintf(stderr, "%.0f\n", took.count() / kTimes);
+  std::fprintf(stderr, "%.0f\n", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC * 1e9 / kTimes);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import pathlib
 import pty
 import shutil
 import subprocess
+import textwrap
 import unittest
 
 from promise import CAPGATE, GOLDEN, TRACES, Promises, needs_lint, promise
@@ -86,8 +87,18 @@ class Help(Promises):
         worker = pathlib.Path(CAPGATE).with_name("capgate-lint-worker")
         capgate = self.here / "bin/capgate"
         log = self.write("log", "")
-        wait = f'#!/bin/bash\necho begin >> {log}\nsleep 0.3\necho end >> {log}\nexec {worker} "$@"\n'
-        self.write("bin/capgate-lint-worker", wait).chmod(0o755)
+        # Each waits until as many as expected have begun, however slow the machine is, and a little for one too many.
+        wait = f"""#!/bin/bash
+            echo begin >> {log}
+            for ((i = 0; i < 600; i++)); do
+              (($(grep -c begin {log}) >= EXPECTED)) && break
+              sleep 0.05
+            done
+            sleep 0.3
+            echo end >> {log}
+            exec {worker} "$@"
+        """
+        self.write("bin/capgate-lint-worker", textwrap.dedent(wait)).chmod(0o755)
         shutil.copy(CAPGATE, capgate)
         sources = [self.write(f"{number}.cpp", f"void f{number}() {{}}\n") for number in range(5)]
         cores = sorted(os.sched_getaffinity(0))
@@ -97,6 +108,7 @@ class Help(Promises):
                 done = subprocess.run(
                     [capgate, "lint", "--no-cache", *words, *sources, "--"], capture_output=True, text=True, cwd=self.here,
                     preexec_fn=lambda cores=allowed: os.sched_setaffinity(0, cores), timeout=200,
+                    env={**os.environ, "EXPECTED": str(expected)},
                 )  # fmt: skip
                 self.assertIn("5 files parsed", done.stdout, done.stderr)
                 steps = [1 if line == "begin" else -1 for line in log.read_text(encoding="utf-8").split()]
