@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPageTokens = 256;
 
-struct Options {
+struct BenchOptions {
   ModelSource source;
   std::vector<std::string> gates;
   std::string mode;
@@ -59,7 +59,7 @@ Result<double> read_bandwidth(cudaStream_t stream) {
   return best;
 }
 
-std::vector<int> buckets(const Options& options) {
+std::vector<int> buckets(const BenchOptions& options) {
   std::vector<int> of = {options.rows};
   if (options.chunk > options.rows) of.push_back(options.chunk);
   return of;
@@ -71,7 +71,8 @@ struct Times {
 };
 
 // Of the decode loop, each the best of three.
-Result<Times> loop_times(cuda::Engine& engine, const cuda::CapturedStep* captured, const Options& options) {
+Result<Times> loop_times(cuda::Engine& engine, const cuda::CapturedStep* captured,
+                         const BenchOptions& options) {
   auto loop = cuda::DecodeLoop::create(engine, captured);
   if (!loop) return Error{loop.error()};
   std::vector<Request> requests(static_cast<std::size_t>(options.rows));
@@ -116,7 +117,7 @@ double launch_time(cuda::Engine& engine, const cuda::CapturedStep& captured, int
   return best;
 }
 
-bool wants(const Options& options, cuda::Mode mode) {
+bool wants(const BenchOptions& options, cuda::Mode mode) {
   const std::string asked = !options.mode.empty() ? options.mode : options.gates.empty() ? "eager" : "both";
   if (asked == "all") return true;
   if (asked == "both") return mode != cuda::Mode::kPiecewise;
@@ -124,7 +125,7 @@ bool wants(const Options& options, cuda::Mode mode) {
 }
 
 // One of the reports has to open the mode; else what the last of them is refused for.
-Result<void> ask_gates(const Options& options, cuda::Mode mode, const ModelConfig& config) {
+Result<void> ask_gates(const BenchOptions& options, cuda::Mode mode, const ModelConfig& config) {
   if (options.gates.empty()) return ask_gate("", mode, config, buckets(options));
   Result<void> answer;
   for (const std::string& gate : options.gates) {
@@ -143,7 +144,7 @@ struct Row {
   Times times;
 };
 
-Result<void> bench(const Options& options) {
+Result<void> bench(const BenchOptions& options) {
   kernels::set_overlap(options.overlap);
   cuda::EngineOptions size;
   size.rows = options.rows;
@@ -218,7 +219,7 @@ Result<void> bench(const Options& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "Time of a token, eager and (with --gate) from graphs.");
   add_model_source(*command, options->source);
   command->add_option("--gate", options->gates,

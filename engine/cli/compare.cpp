@@ -15,7 +15,7 @@ namespace {
 
 // Each component of the kept steps, in the order in which a step computes them; the first that is apart is
 // named.
-bool show(const CaseReport& r) {
+bool show_compared(const CaseReport& r) {
   const ComponentDifference* first = nullptr;
   for (const auto& c : r.components) {
     const bool apart = !(c.difference <= kComponentBound);
@@ -62,11 +62,11 @@ void add_compare(CLI::App& app, int& exit_code) {
     const bool to_dump = !free->dump.empty();
     capgate::Result<bool> good = true;
     if (!golden->file.empty())
-      good = run_golden(*golden, show);
+      good = run_golden(*golden, show_compared);
     else if (free->prompt.empty() == !to_dump)
       good = capgate::Error{"--model needs either --prompt-ids or --dump"};
     else
-      good = compare_model(*free, show);
+      good = compare_model(*free, show_compared);
     if (!good) complain("compare", good.error());
     if (!good)
       exit_code = capgate::kExitInconclusive;

@@ -17,7 +17,7 @@
 namespace dsv4::cli {
 namespace {
 
-struct Options {
+struct CheckpointOptions {
   std::string shape, out, weights;
   int layers = 0;
   std::uint64_t seed = 0;
@@ -44,7 +44,7 @@ class Progress {
   bool shown_ = false;
 };
 
-capgate::Result<RandomCheckpoint> write(const Options& options) {
+capgate::Result<RandomCheckpoint> write(const CheckpointOptions& options) {
   using capgate::Error;
   ModelConfig config = *model_shape(options.shape);
   if (options.layers > config.num_layers())
@@ -64,7 +64,7 @@ capgate::Result<RandomCheckpoint> write(const Options& options) {
 }  // namespace
 
 void add_random_checkpoint(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckpointOptions>();
   CLI::App* command =
       app.add_subcommand("random-checkpoint", "Write a model with random weights, the same for a seed.");
   command->add_option("--shape", options->shape, "tiny, flash or pro")

@@ -15,12 +15,12 @@
 namespace dsv4::cli {
 namespace {
 
-struct Options {
+struct TokenizeOptions {
   std::string model, text;
   std::vector<int> ids;
 };
 
-capgate::Result<std::string> tokenize(const Options& options, bool from_text) {
+capgate::Result<std::string> tokenize(const TokenizeOptions& options, bool from_text) {
   using capgate::Error;
   auto tokenizer = Tokenizer::open(options.model);
   if (!tokenizer) return Error{tokenizer.error()};
@@ -33,7 +33,7 @@ capgate::Result<std::string> tokenize(const Options& options, bool from_text) {
 }  // namespace
 
 void add_tokenize(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenizeOptions>();
   CLI::App* command = app.add_subcommand("tokenize", "Text to token ids, or ids to text.");
   command->add_option("--model", options->model, "Directory with tokenizer.json")->required();
   auto* what = command->add_option_group("what");

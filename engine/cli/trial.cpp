@@ -19,7 +19,7 @@ namespace {
 
 using capgate::Error;
 
-struct Options {
+struct TrialOptions {
   ModelSource source;
   std::string mode = "full";
   std::vector<int> buckets = {1};
@@ -28,7 +28,7 @@ struct Options {
 // Long enough that windows of every kind that fit close, and that the ring of the sliding window turns over.
 constexpr int kPrompt = 5, kPositions = 64;
 
-capgate::Result<void> trial(const Options& options) {
+capgate::Result<void> trial(const TrialOptions& options) {
   if (!capgate_audited()) return Error{"a trial proves something only under capgate audit"};
   cuda::EngineOptions size;
   size.rows = *std::ranges::max_element(options.buckets);
@@ -83,7 +83,7 @@ capgate::Result<void> trial(const Options& options) {
 }  // namespace
 
 void add_trial(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrialOptions>();
   CLI::App* command = app.add_subcommand(
       "trial", "Run, capture and replay the decode step of each bucket, to be judged by capgate audit.");
   add_model_source(*command, options->source);

@@ -14,7 +14,7 @@
 namespace dsv4::cli {
 namespace {
 
-bool show(const CaseReport& r) {
+bool show_verified(const CaseReport& r) {
   fmt::print("{:14} {} {} tokens: logits within {:.1e} of their spread", r.name, r.ok() ? "ok  " : "FAIL",
              r.tokens, r.logit_difference);
   if (r.logit_difference > kLogitBound) fmt::print(" (row {}, position {})", r.worst_row, r.worst_position);
@@ -48,9 +48,9 @@ void add_verify(CLI::App& app, int& exit_code) {
   add_golden_options(*command, *options);
   command->callback([=, &exit_code] {
 #ifdef DSV4_CUDA
-    const auto good = options->file.empty() ? verify_replay(*replay) : run_golden(*options, show);
+    const auto good = options->file.empty() ? verify_replay(*replay) : run_golden(*options, show_verified);
 #else
-    const auto good = run_golden(*options, show);
+    const auto good = run_golden(*options, show_verified);
 #endif
     if (!good) complain("verify", good.error());
     if (!good)

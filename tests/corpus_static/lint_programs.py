@@ -80,9 +80,21 @@ class Lint:
                 self.fail(f"points nowhere: {line}")
 
 
+def is_clean(source):
+    return any(pathlib.Path(source).is_relative_to(ROOT / folder) for folder in CLEAN)
+
+
+def is_batch(source):
+    """Sources that are compiled together: the database has the batch."""
+    if "/Unity/unity_" not in source:
+        return False
+    return any(map(is_clean, re.findall(r'^#include "(.+)"$', pathlib.Path(source).read_text(encoding="utf-8"), re.MULTILINE)))
+
+
 def repository(lint):
-    folders = [folder for folder in CLEAN if any(pathlib.Path(e["file"]).is_relative_to(ROOT / folder) for e in lint.database())]
-    code, report, text = lint.run(lint.build, *folders)
+    sources = [entry["file"] for entry in lint.database()]
+    folders = [folder for folder in CLEAN if any(pathlib.Path(source).is_relative_to(ROOT / folder) for source in sources)]
+    code, report, text = lint.run(lint.build, *folders, *filter(is_batch, sources))
     coverage = report["coverage"]
     print(f'{coverage["files_parsed"]} files, {len(coverage.get("regions", []))} regions: {report["verdict"]}')
     if code != 0 or report["verdict"] != "pass" or coverage["files_failed"] or not coverage.get("regions"):

@@ -1,5 +1,6 @@
 // Memory under graphs that no capture made: built node by node, nested, cloned, updated, and changed node by
 // node.
+#include "detector/trace/node_kind.h"
 #include "tests/unit/analysis/freed_memory.h"
 
 namespace capgate::test {
@@ -8,12 +9,11 @@ namespace {
 using trace::GraphNodeRecord;
 
 // CUgraphNodeType
-constexpr uint32_t kKernel = 0, kCopy = 1, kMemset = 2, kHost = 3, kChild = 4, kConditional = 13;
 constexpr uint64_t kInner = 0x9100, kNode = 0x101, kOther = 0x102;
 constexpr uint64_t kSecond = kBlock + 0x100000;
 
 GraphNodeRecord set_of(uint64_t address, uint64_t graph = kGraph, uint64_t node = kNode) {
-  auto record = ProcessBuilder::node_of(graph, node, kMemset);
+  auto record = ProcessBuilder::node_of(graph, node, trace::kMemsetNode);
   record.dst = address;
   record.bytes = 64;
   record.dst_memory = static_cast<uint8_t>(Memory::device);
@@ -57,9 +57,10 @@ TEST_F(BuiltMemory, EachKindOfNodeHoldsItsMemory) {
     bool pinned;
     const char* node;
   };
-  for (const Case& c : {Case{kKernel, false, "the kernel scale"}, Case{kMemset, false, "a memset"},
-                        Case{kCopy, false, "a copy into it"}, Case{kCopy, true, "a copy from it"},
-                        Case{kHost, true, "a host function"}}) {
+  for (const Case& c :
+       {Case{trace::kKernelNode, false, "the kernel scale"}, Case{trace::kMemsetNode, false, "a memset"},
+        Case{trace::kCopyNode, false, "a copy into it"}, Case{trace::kCopyNode, true, "a copy from it"},
+        Case{trace::kHostNode, true, "a host function"}}) {
     TraceBuilder other;
     ProcessBuilder& b = other.process();
     b.at("step.cpp", 10, "make");
@@ -71,7 +72,7 @@ TEST_F(BuiltMemory, EachKindOfNodeHoldsItsMemory) {
     b.contents(kGraph, 1);
     auto node = ProcessBuilder::node_of(kGraph, kNode, c.kind);
     (c.pinned ? node.src : node.dst) = kBlock + 8;
-    if (c.kind == kKernel)
+    if (c.kind == trace::kKernelNode)
       b.kernel_node(kGraph, kNode, 0, "scale", {7, kBlock + 8});
     else
       b.graph_node(node);
@@ -144,7 +145,7 @@ TEST_F(BuiltMemory, ANodeThatTheDeviceMayChangeHoldsNothingThatIsKnown) {
 }
 
 TEST_F(BuiltMemory, ChildGraphsAndBodiesHoldTheirMemory) {
-  for (const uint32_t kind : {kChild, kConditional}) {
+  for (const uint32_t kind : {trace::kChildNode, trace::kConditionalNode}) {
     TraceBuilder other;
     ProcessBuilder& b = other.process();
     b.malloc(kBytes).out = kBlock;
@@ -305,8 +306,8 @@ TEST_F(BuiltMemory, AChildThatIsSetAnewHoldsTheOtherGraphsMemory) {
     b.add_node(kGraph, kOther, "cudaGraphAddChildGraphNode");
     b.instantiate();
     b.contents(kGraph, 1);
-    b.graph_node(ProcessBuilder::node_of(kGraph, kOther, kChild));
-    b.link(kGraph, kOther, kChild, kHeld);
+    b.graph_node(ProcessBuilder::node_of(kGraph, kOther, trace::kChildNode));
+    b.link(kGraph, kOther, trace::kChildNode, kHeld);
     b.contents(kHeld, 1);
     b.graph_node(set_of(kBlock, kHeld));
     b.replay();
@@ -343,7 +344,7 @@ TEST_F(BuiltMemory, TheDataOfAHostFunctionIsMemoryOfTheHeap) {
     b.host_data(trace::BlockOp::born, kData, maker);
     b.end_capture();
     b.made_node(kGraph, kNode, maker);
-    auto node = ProcessBuilder::node_of(kGraph, kNode, kHost);
+    auto node = ProcessBuilder::node_of(kGraph, kNode, trace::kHostNode);
     node.src = kData;
     b.graph_node(node);
     b.instantiate();

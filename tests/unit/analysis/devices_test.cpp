@@ -1,4 +1,5 @@
 // Two devices: what of a step over both is a fault, and its clean twin, which is none.
+#include "detector/analysis/results.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -8,9 +9,7 @@ namespace {
 using reports::Verdict;
 using Faults = std::vector<std::string>;
 
-constexpr int32_t kInvalidHandle = 400, kUnsupported = 900, kInvalidated = 901, kUnjoined = 904,
-                  kIsolation = 905;
-constexpr uint64_t kFirst = kStream, kSecond = kSide;  // a stream of each device
+constexpr uint64_t kOnFirst = kStream, kOnSecond = kSide;  // a stream of each device
 constexpr uint64_t kGraph2 = 0x9100, kExec2 = 0xa100;
 constexpr uint64_t kFunction = 0x7000;
 
@@ -19,7 +18,7 @@ class Devices : public ::testing::Test {
   // The call was made with device 1 current; on a stream of it, unless it is said to be the first's.
   static trace::CallRecord& on_second(trace::CallRecord& call) {
     call.device = 1;
-    if (call.stream_device != trace::kNoDevice && call.stream == kSecond) call.stream_device = 1;
+    if (call.stream_device != trace::kNoDevice && call.stream == kOnSecond) call.stream_device = 1;
     return call;
   }
   // By the driver, which is given a function and not a symbol.
@@ -31,14 +30,14 @@ class Devices : public ::testing::Test {
     return call;
   }
   // The process works on device 1, too.
-  void use_second() { on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kSecond)); }
+  void use_second() { on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kOnSecond)); }
   void begin() {
     p.at("step.cpp", 10, "capture");
-    p.begin_capture(kFirst);
+    p.begin_capture(kOnFirst);
   }
   void finish(uint64_t nodes, bool launched = true) {
     p.at("step.cpp", 90, "capture");
-    p.end_capture(kFirst, nodes);
+    p.end_capture(kOnFirst, nodes);
     p.instantiate();
     if (launched) p.replay();
     p.end();
@@ -62,13 +61,13 @@ class Devices : public ::testing::Test {
 
 TEST_F(Devices, WorkSentToAnotherDevicesStreamIsNotInTheGraph) {
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
-  on_second(p.launch(kSecond));
+  on_second(p.launch(kOnSecond));
   p.at("step.cpp", 51, "second_half");
   on_second(p.launch(0));
   p.at("step.cpp", 52, "second_half");
-  on_second(p.copy_async(kSecond, Memory::device, Memory::device, 64));
+  on_second(p.copy_async(kOnSecond, Memory::device, Memory::device, 64));
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), (Faults{"error wrong-device step.cpp:50 second_half",
@@ -85,27 +84,27 @@ TEST_F(Devices, WorkSentToAnotherDevicesStreamIsNotInTheGraph) {
 
 TEST_F(Devices, ForkedIntoTheCaptureAndJoinedItIsPartOfIt) {
   begin();
-  p.launch(kFirst);
-  p.record(1, kFirst);
-  on_second(p.wait(kSecond, 1));
-  on_second(p.launch(kSecond));
-  on_second(p.copy_async(kSecond, Memory::device, Memory::device, 64));
-  on_second(p.record(2, kSecond));
-  p.wait(kFirst, 2);
-  p.launch(kFirst);
+  p.launch(kOnFirst);
+  p.record(1, kOnFirst);
+  on_second(p.wait(kOnSecond, 1));
+  on_second(p.launch(kOnSecond));
+  on_second(p.copy_async(kOnSecond, Memory::device, Memory::device, 64));
+  on_second(p.record(2, kOnSecond));
+  p.wait(kOnFirst, 2);
+  p.launch(kOnFirst);
   finish(4);
   expect_clean();
 }
 
 TEST_F(Devices, AForkToAnotherDeviceThatIsNotJoined) {
   begin();
-  p.launch(kFirst);
-  p.record(1, kFirst);
+  p.launch(kOnFirst);
+  p.record(1, kOnFirst);
   p.at("step.cpp", 50, "second_half");
-  on_second(p.wait(kSecond, 1));
-  on_second(p.launch(kSecond));
+  on_second(p.wait(kOnSecond, 1));
+  on_second(p.launch(kOnSecond));
   p.at("step.cpp", 90, "capture");
-  p.end_capture(kFirst, 0, kUnjoined);
+  p.end_capture(kOnFirst, 0, analysis::kCaptureUnjoined);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error unjoined-stream step.cpp:50 second_half"}) << text(report);
@@ -116,18 +115,18 @@ TEST_F(Devices, AFunctionOfAnotherDeviceIsRefusedAndMissing) {
     SCOPED_TRACE(current_is_second);
     TraceBuilder own;
     ProcessBuilder& b = own.process();
-    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kOnSecond));
     b.at("step.cpp", 10, "capture");
-    b.begin_capture(kFirst);
-    b.launch(kFirst);
+    b.begin_capture(kOnFirst);
+    b.launch(kOnFirst);
     b.at("step.cpp", 50, "second_half");
-    auto& launch = b.launch(kFirst);
+    auto& launch = b.launch(kOnFirst);
     launch.domain = 1;
     launch.object = kFunction;
-    launch.result = kInvalidHandle;
+    launch.result = analysis::kInvalidHandle;
     if (current_is_second) launch.device = 1;
     b.at("step.cpp", 90, "capture");
-    b.end_capture(kFirst, 1);
+    b.end_capture(kOnFirst, 1);
     b.instantiate();
     b.replay();
     b.end();
@@ -140,13 +139,13 @@ TEST_F(Devices, AFunctionOfAnotherDeviceIsRefusedAndMissing) {
 }
 
 TEST_F(Devices, AFunctionThatTheOtherDevicesStreamTookIsOfThatDevice) {
-  on_second(p.begin_capture(kSecond));
-  on_second(driver_launch(kSecond, 0));
-  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  on_second(p.begin_capture(kOnSecond));
+  on_second(driver_launch(kOnSecond, 0));
+  on_second(p.end_capture(kOnSecond, 1, 0, kGraph2));
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
-  driver_launch(kFirst, kInvalidHandle);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
@@ -158,14 +157,14 @@ TEST_F(Devices, AFunctionThatTheOtherDevicesStreamTookIsOfThatDevice) {
 
 TEST_F(Devices, OnAForkedStreamTheForksDeviceCounts) {
   begin();
-  p.launch(kFirst);
-  p.record(1, kFirst);
-  on_second(p.wait(kSecond, 1));
-  on_second(p.launch(kSecond));
+  p.launch(kOnFirst);
+  p.record(1, kOnFirst);
+  on_second(p.wait(kOnSecond, 1));
+  on_second(p.launch(kOnSecond));
   p.at("step.cpp", 50, "second_half");
-  driver_launch(kSecond, kInvalidHandle).stream_device = 1;
-  on_second(p.record(2, kSecond));
-  p.wait(kFirst, 2);
+  driver_launch(kOnSecond, analysis::kInvalidHandle).stream_device = 1;
+  on_second(p.record(2, kOnSecond));
+  p.wait(kOnFirst, 2);
   finish(2);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
@@ -177,25 +176,25 @@ TEST_F(Devices, OnAForkedStreamTheForksDeviceCounts) {
 TEST_F(Devices, AndIsOneFaultWhenTheCaptureIsGivenUpForIt) {
   use_second();
   begin();
-  p.launch(kFirst);
-  p.record(1, kFirst);
+  p.launch(kOnFirst);
+  p.record(1, kOnFirst);
   p.wait(kSide + 0x100, 1);
   p.launch(kSide + 0x100);
   p.at("step.cpp", 50, "second_half");
-  driver_launch(kFirst, kInvalidHandle);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   p.at("step.cpp", 90, "capture");
-  p.end_capture(kFirst, 0, kUnjoined);
+  p.end_capture(kOnFirst, 0, analysis::kCaptureUnjoined);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
 }
 
 TEST_F(Devices, AnEventOfAnotherDeviceIsRefused) {
-  on_second(p.record(7, kSecond));
+  on_second(p.record(7, kOnSecond));
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "order");
-  p.record(7, kFirst, kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
@@ -208,9 +207,9 @@ TEST_F(Devices, AnEventOfAnotherDeviceIsRefused) {
 TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {
   use_second();
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "order");
-  p.record(7, kFirst, kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
@@ -223,11 +222,11 @@ TEST_F(Devices, AlsoOneThatWasNeverRecordedBefore) {
 // The stream waits for nothing then: one cause, and what is sent to it is a symptom.
 TEST_F(Devices, WorkOfAForkThatWasRefusedFollowsFromTheRefusal) {
   constexpr uint64_t kForked = 0x7000;
-  on_second(p.record(7, kSecond));
+  on_second(p.record(7, kOnSecond));
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "order");
-  p.record(7, kFirst, kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   p.wait(kForked, 7);
   p.at("step.cpp", 51, "order");
   p.launch(kForked);
@@ -246,20 +245,20 @@ TEST_F(Devices, WorkOfAForkThatWasRefusedFollowsFromTheRefusal) {
 TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
   use_second();
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, 0);
-  driver_launch(kFirst, kInvalidHandle);     // a function that this device's stream took before
-  driver_launch(kFirst, kInvalidHandle, 0);  // no function at all
-  driver_launch(kFirst, 1, kFunction + 1);   // an invalid value
-  driver_launch(kFirst, kInvalidHandle, kFunction + 2).stream_device = trace::kNoDevice;
-  auto& by_symbol = p.launch(kFirst);  // for the current device, and that is the stream's
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, 0);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);     // a function that this device's stream took before
+  driver_launch(kOnFirst, analysis::kInvalidHandle, 0);  // no function at all
+  driver_launch(kOnFirst, 1, kFunction + 1);             // an invalid value
+  driver_launch(kOnFirst, analysis::kInvalidHandle, kFunction + 2).stream_device = trace::kNoDevice;
+  auto& by_symbol = p.launch(kOnFirst);  // for the current device, and that is the stream's
   by_symbol.object = kFunction + 3;
-  by_symbol.result = kInvalidHandle;
-  p.record(1, kFirst);
-  p.record(1, kFirst, kInvalidHandle);
-  on_second(p.record(2, kSecond));
+  by_symbol.result = analysis::kInvalidHandle;
+  p.record(1, kOnFirst);
+  p.record(1, kOnFirst, analysis::kInvalidHandle);
+  on_second(p.record(2, kOnSecond));
   p.call(Family::event_destroy, "cudaEventDestroy").object = 2;
-  p.record(2, kFirst, kInvalidHandle);
+  p.record(2, kOnFirst, analysis::kInvalidHandle);
   finish(2);
   expect_no_device();
 }
@@ -267,14 +266,14 @@ TEST_F(Devices, ARefusalForAnotherReasonIsNotTheDevices) {
 // One that streams of both devices took is a kernel without a context.
 TEST_F(Devices, NorOfAKernelThatBothDevicesTake) {
   begin();
-  driver_launch(kFirst, 0);
-  p.end_capture(kFirst, 1, 0, kGraph2);
-  on_second(p.begin_capture(kSecond));
-  on_second(driver_launch(kSecond, 0));
-  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  driver_launch(kOnFirst, 0);
+  p.end_capture(kOnFirst, 1, 0, kGraph2);
+  on_second(p.begin_capture(kOnSecond));
+  on_second(driver_launch(kOnSecond, 0));
+  on_second(p.end_capture(kOnSecond, 1, 0, kGraph2));
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   finish(1);
   expect_no_device();
 }
@@ -283,24 +282,24 @@ TEST_F(Devices, NorOfAFunctionWhoseModuleMayBeGone) {
   use_second();
   p.call(Family::module_unload, "cuModuleUnload");
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   finish(1);
   expect_no_device();
 }
 
 TEST_F(Devices, AHandleThatIsGivenOutAgainIsOfTheNewModulesDevice) {
   begin();
-  driver_launch(kFirst, 0);
-  p.end_capture(kFirst, 1, 0, kGraph2);
+  driver_launch(kOnFirst, 0);
+  p.end_capture(kOnFirst, 1, 0, kGraph2);
   p.call(Family::module_unload, "cuModuleUnload");
-  on_second(p.begin_capture(kSecond));
-  on_second(driver_launch(kSecond, 0));
-  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  on_second(p.begin_capture(kOnSecond));
+  on_second(driver_launch(kOnSecond, 0));
+  on_second(p.end_capture(kOnSecond, 1, 0, kGraph2));
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
-  driver_launch(kFirst, kInvalidHandle);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
@@ -310,18 +309,18 @@ TEST_F(Devices, NorWithASecondContextOnTheStreamsDevice) {
   use_second();
   p.call(Family::alloc_device, "cuMemAlloc").context = 0x5100;
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
-  p.record(7, kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   finish(1);
   expect_no_device();
 }
 
 TEST_F(Devices, NorBeforeTheProcessWorksOnTheOtherDevice) {
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
-  p.record(7, kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   finish(1);
   use_second();
   expect_no_device();
@@ -331,11 +330,11 @@ TEST_F(Devices, NorBeforeTheProcessWorksOnTheOtherDevice) {
 TEST_F(Devices, AContextOnTheOtherDeviceIsEnough) {
   p.object(trace::RecordType::context, trace::ObjectOp::made, 0x5100, 0, 0);
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "order");
-  p.record(7, kFirst, kInvalidHandle);
+  p.record(7, kOnFirst, analysis::kInvalidHandle);
   finish(1);
-  on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kSecond)).context = 0x5100;
+  on_second(p.on_stream(Family::stream_create, "cudaStreamCreate", kOnSecond)).context = 0x5100;
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 order"}) << text(report);
 }
@@ -345,17 +344,17 @@ TEST_F(Devices, AnEventOfAnotherProcessIsOfTheDeviceThatItWasOpenedOn) {
     SCOPED_TRACE(on_other);
     TraceBuilder own;
     ProcessBuilder& b = own.process();
-    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+    on_second(b.on_stream(Family::stream_create, "cudaStreamCreate", kOnSecond));
     auto& opened = b.call(Family::peer, "cudaIpcOpenEventHandle");
     opened.out = 7;
     if (on_other) opened.device = 1;
     b.at("step.cpp", 10, "capture");
-    b.begin_capture(kFirst);
-    b.launch(kFirst);
+    b.begin_capture(kOnFirst);
+    b.launch(kOnFirst);
     b.at("step.cpp", 50, "order");
-    b.record(7, kFirst, kInvalidHandle);
+    b.record(7, kOnFirst, analysis::kInvalidHandle);
     b.at("step.cpp", 90, "capture");
-    b.end_capture(kFirst, 1);
+    b.end_capture(kOnFirst, 1);
     b.instantiate();
     b.replay();
     b.end();
@@ -368,11 +367,11 @@ TEST_F(Devices, AnEventOfAnotherProcessIsOfTheDeviceThatItWasOpenedOn) {
 // What one process does on its device tells nothing of another's.
 TEST_F(Devices, AnotherProcessOfTheRunMayWorkOnTheOtherDevice) {
   ProcessBuilder& worker = trace.process(101);
-  on_second(worker.on_stream(Family::stream_create, "cudaStreamCreate", kSecond));
+  on_second(worker.on_stream(Family::stream_create, "cudaStreamCreate", kOnSecond));
   worker.end();
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
   finish(1);
   expect_no_device();
 }
@@ -380,11 +379,11 @@ TEST_F(Devices, AnotherProcessOfTheRunMayWorkOnTheOtherDevice) {
 // Runtimes that look a kernel up for the current device.
 TEST_F(Devices, ALaunchBySymbolThatIsRefusedUnderAnotherCurrentDevice) {
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
-  auto& launch = on_second(p.launch(kFirst));
+  auto& launch = on_second(p.launch(kOnFirst));
   launch.object = kFunction;
-  launch.result = kInvalidHandle;
+  launch.result = analysis::kInvalidHandle;
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error wrong-device step.cpp:50 second_half"}) << text(report);
@@ -396,9 +395,9 @@ TEST_F(Devices, ALaunchBySymbolThatIsRefusedUnderAnotherCurrentDevice) {
 
 TEST_F(Devices, NorIsOneInAProcessThatWorksOnOneDevice) {
   begin();
-  p.launch(kFirst);
-  driver_launch(kFirst, kInvalidHandle);
-  p.record(1, kFirst, kInvalidHandle);
+  p.launch(kOnFirst);
+  driver_launch(kOnFirst, analysis::kInvalidHandle);
+  p.record(1, kOnFirst, analysis::kInvalidHandle);
   finish(1);
   expect_no_device();
 }
@@ -406,20 +405,20 @@ TEST_F(Devices, NorIsOneInAProcessThatWorksOnOneDevice) {
 // A launch goes where its stream is, whichever device is current.
 TEST_F(Devices, WorkForTheCapturedStreamUnderAnotherCurrentDeviceIsCaptured) {
   begin();
-  p.launch(kFirst);
-  on_second(p.launch(kFirst));
-  on_second(driver_launch(kFirst, 0));
-  on_second(p.copy_async(kFirst, Memory::device, Memory::device, 64));
-  on_second(p.on_stream(Family::memset_async, "cudaMemsetAsync", kFirst)).bytes = 64;
-  on_second(p.record(1, kFirst));
+  p.launch(kOnFirst);
+  on_second(p.launch(kOnFirst));
+  on_second(driver_launch(kOnFirst, 0));
+  on_second(p.copy_async(kOnFirst, Memory::device, Memory::device, 64));
+  on_second(p.on_stream(Family::memset_async, "cudaMemsetAsync", kOnFirst)).bytes = 64;
+  on_second(p.record(1, kOnFirst));
   finish(5);
   expect_clean();
 }
 
 TEST_F(Devices, TheCaptureMayBeginAndEndUnderAnotherCurrentDevice) {
-  on_second(p.begin_capture(kFirst));
-  p.launch(kFirst);
-  on_second(p.end_capture(kFirst, 1));
+  on_second(p.begin_capture(kOnFirst));
+  p.launch(kOnFirst);
+  on_second(p.end_capture(kOnFirst, 1));
   p.instantiate();
   p.replay();
   p.end();
@@ -429,7 +428,7 @@ TEST_F(Devices, TheCaptureMayBeginAndEndUnderAnotherCurrentDevice) {
 
 TEST_F(Devices, AWaitForTheOtherDeviceIsTakenAndInNoReplay) {
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
   on_second(p.device_sync());
   finish(1);
@@ -441,11 +440,11 @@ TEST_F(Devices, AWaitForTheOtherDeviceIsTakenAndInNoReplay) {
 
 TEST_F(Devices, WhatIsDoneAtOnceOnTheOtherDeviceIsInNoGraph) {
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "second_half");
   on_second(p.copy(Memory::device, Memory::device, 64));
   p.at("step.cpp", 51, "second_half");
-  on_second(p.replay(kExec2, kSecond));
+  on_second(p.replay(kExec2, kOnSecond));
   finish(1);
   const auto report = trace.report();
   EXPECT_EQ(faults(report),
@@ -454,16 +453,16 @@ TEST_F(Devices, WhatIsDoneAtOnceOnTheOtherDeviceIsInNoGraph) {
 }
 
 TEST_F(Devices, TwoCapturesJoinedAcrossTheDevices) {
-  p.begin_capture(kFirst);
-  on_second(p.begin_capture(kSecond));
-  p.launch(kFirst);
-  on_second(p.launch(kSecond));
-  on_second(p.record(2, kSecond));
+  p.begin_capture(kOnFirst);
+  on_second(p.begin_capture(kOnSecond));
+  p.launch(kOnFirst);
+  on_second(p.launch(kOnSecond));
+  on_second(p.record(2, kOnSecond));
   p.at("step.cpp", 50, "join");
-  p.wait(kFirst, 2, 902);
+  p.wait(kOnFirst, 2, 902);
   p.at("step.cpp", 90, "capture");
-  p.end_capture(kFirst, 0, kInvalidated);
-  on_second(p.end_capture(kSecond, 0, kInvalidated));
+  p.end_capture(kOnFirst, 0, analysis::kCaptureInvalidated);
+  on_second(p.end_capture(kOnSecond, 0, analysis::kCaptureInvalidated));
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error capture-merge step.cpp:50 join"}) << text(report);
@@ -488,7 +487,7 @@ TEST_F(Devices, ACaptureThatReliesOnTheCurrentDeviceIsEmpty) {
 TEST_F(Devices, AndANoteWhileNobodyLaunchesIt) {
   begin();
   p.at("step.cpp", 50, "forward");
-  on_second(p.launch(kSecond));
+  on_second(p.launch(kOnSecond));
   finish(0, false);
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"note empty-graph step.cpp:50 forward"}) << text(report);
@@ -496,11 +495,11 @@ TEST_F(Devices, AndANoteWhileNobodyLaunchesIt) {
 
 TEST_F(Devices, CapturedOnAStreamOfTheDeviceOfTheWork) {
   p.at("step.cpp", 10, "capture");
-  on_second(p.begin_capture(kSecond));
-  on_second(p.launch(kSecond));
-  on_second(p.end_capture(kSecond, 1));
+  on_second(p.begin_capture(kOnSecond));
+  on_second(p.launch(kOnSecond));
+  on_second(p.end_capture(kOnSecond, 1));
   p.instantiate();
-  on_second(p.replay(kExec, kSecond));
+  on_second(p.replay(kExec, kOnSecond));
   p.end();
   expect_clean();
   EXPECT_EQ(trace.report().captures.at(0).device, 1);
@@ -508,62 +507,62 @@ TEST_F(Devices, CapturedOnAStreamOfTheDeviceOfTheWork) {
 
 TEST_F(Devices, AReplayUnderAnotherCurrentDevice) {
   p.healthy_capture();
-  for (int i = 0; i < 3; ++i) on_second(p.replay(kExec, kFirst));
-  on_second(p.replay(kExec, kSecond));
+  for (int i = 0; i < 3; ++i) on_second(p.replay(kExec, kOnFirst));
+  on_second(p.replay(kExec, kOnSecond));
   p.end();
   expect_clean();
 }
 
 TEST_F(Devices, APeerCopyThatCudaTakesIsCaptured) {
   begin();
-  p.launch(kFirst);
-  p.copy_async(kFirst, Memory::device, Memory::device, 4096).arg = 4;
-  on_second(p.copy_async(kFirst, Memory::device, Memory::device, 4096)).arg = 4;
+  p.launch(kOnFirst);
+  p.copy_async(kOnFirst, Memory::device, Memory::device, 4096).arg = 4;
+  on_second(p.copy_async(kOnFirst, Memory::device, Memory::device, 4096)).arg = 4;
   finish(3);
   expect_clean();
 }
 
 TEST_F(Devices, APeerCopyThatCudaRefusesIsNamed) {
   begin();
-  p.launch(kFirst);
+  p.launch(kOnFirst);
   p.at("step.cpp", 50, "exchange");
-  p.on_stream(Family::memcpy_async, "cudaMemcpyPeerAsync", kFirst, kUnsupported);
+  p.on_stream(Family::memcpy_async, "cudaMemcpyPeerAsync", kOnFirst, analysis::kCaptureUnsupported);
   p.at("step.cpp", 90, "capture");
-  p.end_capture(kFirst, 0, kInvalidated);
+  p.end_capture(kOnFirst, 0, analysis::kCaptureInvalidated);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error capture-invalidated step.cpp:50 exchange"}) << text(report);
 }
 
 TEST_F(Devices, OneGraphADeviceJoinedByEventsBetweenTheLaunches) {
-  p.healthy_capture(kFirst, kGraph, kExec);
-  on_second(p.begin_capture(kSecond));
-  on_second(p.launch(kSecond));
-  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  p.healthy_capture(kOnFirst, kGraph, kExec);
+  on_second(p.begin_capture(kOnSecond));
+  on_second(p.launch(kOnSecond));
+  on_second(p.end_capture(kOnSecond, 1, 0, kGraph2));
   p.instantiate(kExec2, kGraph2);
   for (uint64_t step = 0; step < 3; ++step) {
-    p.replay(kExec, kFirst);
-    p.record(1, kFirst);
-    on_second(p.wait(kSecond, 1));
-    on_second(p.replay(kExec2, kSecond));
-    on_second(p.record(2, kSecond));
-    p.wait(kFirst, 2);
+    p.replay(kExec, kOnFirst);
+    p.record(1, kOnFirst);
+    on_second(p.wait(kOnSecond, 1));
+    on_second(p.replay(kExec2, kOnSecond));
+    on_second(p.record(2, kOnSecond));
+    p.wait(kOnFirst, 2);
   }
   p.end();
   expect_clean();
 }
 
 TEST_F(Devices, TheOtherGraphsEventWaitedForInsideTheCapture) {
-  p.healthy_capture(kFirst, kGraph, kExec);
-  p.replay(kExec, kFirst);
+  p.healthy_capture(kOnFirst, kGraph, kExec);
+  p.replay(kExec, kOnFirst);
   p.at("step.cpp", 30, "first_half");
-  p.record(1, kFirst);
+  p.record(1, kOnFirst);
   p.at("step.cpp", 40, "capture");
-  on_second(p.begin_capture(kSecond));
+  on_second(p.begin_capture(kOnSecond));
   p.at("step.cpp", 50, "second_half");
-  on_second(p.wait(kSecond, 1, kIsolation));
+  on_second(p.wait(kOnSecond, 1, analysis::kCaptureIsolation));
   p.at("step.cpp", 90, "capture");
-  on_second(p.end_capture(kSecond, 0, kInvalidated));
+  on_second(p.end_capture(kOnSecond, 0, analysis::kCaptureInvalidated));
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error foreign-event step.cpp:50 second_half"}) << text(report);
@@ -571,16 +570,16 @@ TEST_F(Devices, TheOtherGraphsEventWaitedForInsideTheCapture) {
 
 // Two captures at once, one a device, on one thread: the launches belong to their own.
 TEST_F(Devices, CapturesOfBothDevicesAtOnce) {
-  p.begin_capture(kFirst);
-  on_second(p.begin_capture(kSecond));
-  p.launch(kFirst);
-  on_second(p.launch(kSecond));
-  p.end_capture(kFirst, 1, 0, kGraph);
-  on_second(p.end_capture(kSecond, 1, 0, kGraph2));
+  p.begin_capture(kOnFirst);
+  on_second(p.begin_capture(kOnSecond));
+  p.launch(kOnFirst);
+  on_second(p.launch(kOnSecond));
+  p.end_capture(kOnFirst, 1, 0, kGraph);
+  on_second(p.end_capture(kOnSecond, 1, 0, kGraph2));
   p.instantiate(kExec, kGraph);
   p.instantiate(kExec2, kGraph2);
-  p.replay(kExec, kFirst);
-  on_second(p.replay(kExec2, kSecond));
+  p.replay(kExec, kOnFirst);
+  on_second(p.replay(kExec2, kOnSecond));
   p.end();
   expect_clean();
 }

@@ -2,6 +2,7 @@
 // at the line that put it there.
 #include <algorithm>
 
+#include "detector/trace/node_kind.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -12,11 +13,10 @@ using reports::Verdict;
 using Faults = std::vector<std::string>;
 
 // CUgraphNodeType
-constexpr uint32_t kKernel = 0, kCopy = 1, kHost = 3, kChild = 4, kAlloc = 10, kConditional = 13;
 constexpr uint64_t kInner = 0x9100, kNode = 0x101, kOther = 0x102;
 
 trace::GraphNodeRecord copy_from(HostPlace place, uint64_t graph = kGraph, uint64_t node = kNode) {
-  auto record = ProcessBuilder::node_of(graph, node, kCopy);
+  auto record = ProcessBuilder::node_of(graph, node, trace::kCopyNode);
   record.dst = 0x7000;
   record.src = 0x5000;
   record.bytes = 64;
@@ -78,10 +78,9 @@ TEST_F(Graphs, HeapAndMappedMemoryOfABuiltGraphProvesNothingEitherWay) {
 }
 
 TEST_F(Graphs, ABuiltGraphWithoutWorkProvesNothing) {
-  constexpr uint32_t kEmpty = 5, kRecordEvent = 7, kMemset = 2;
-  for (const auto& [kind, verdict] : {std::pair{kEmpty, Verdict::inconclusive},
-                                      {kRecordEvent, Verdict::inconclusive},
-                                      {kMemset, Verdict::pass}}) {
+  for (const auto& [kind, verdict] : {std::pair{trace::kEmptyNode, Verdict::inconclusive},
+                                      {trace::kEventRecordNode, Verdict::inconclusive},
+                                      {trace::kMemsetNode, Verdict::pass}}) {
     TraceBuilder run;
     ProcessBuilder& b = run.process();
     b.at("build.cpp", 20, "build");
@@ -142,7 +141,7 @@ TEST_F(Graphs, LaunchesOfWhatTheTraceDoesNotHoldProveNothing) {
 TEST_F(Graphs, ANodeThatTheDeviceMayChangeIsNotCompared) {
   p.instantiate();
   p.contents(kGraph, 1);
-  auto node = ProcessBuilder::node_of(kGraph, kNode, kKernel);
+  auto node = ProcessBuilder::node_of(kGraph, kNode, trace::kKernelNode);
   node.param_layout = trace::kDeviceUpdatable;
   p.graph_node(node);
   const auto report = launched();
@@ -156,12 +155,12 @@ TEST_F(Graphs, AHostNodeThatWasAddedByHandIsAWarning) {
   p.add_node(kGraph, kNode, "cudaGraphAddHostNode");
   p.instantiate();
   p.contents(kGraph, 1);
-  p.graph_node(ProcessBuilder::node_of(kGraph, kNode, kHost));
+  p.graph_node(ProcessBuilder::node_of(kGraph, kNode, trace::kHostNode));
   EXPECT_EQ(faults(launched()), Faults{"warning host-node build.cpp:20 build"});
 }
 
 TEST_F(Graphs, ABodyAndAChildAreJudgedWithTheGraphThatHoldsThem) {
-  for (const uint32_t kind : {kChild, kConditional}) {
+  for (const uint32_t kind : {trace::kChildNode, trace::kConditionalNode}) {
     TraceBuilder run;
     ProcessBuilder& b = run.process();
     b.at("build.cpp", 20, "build");
@@ -196,8 +195,8 @@ TEST_F(Graphs, ACaptureIsLaunchedByTheGraphThatHoldsItAsAChild) {
   p.clone(kHeld, kCopied, kNode);
   p.instantiate();
   p.contents(kGraph, 1);
-  p.graph_node(ProcessBuilder::node_of(kGraph, kOther, kChild));
-  p.link(kGraph, kOther, kChild, kHeld);
+  p.graph_node(ProcessBuilder::node_of(kGraph, kOther, trace::kChildNode));
+  p.link(kGraph, kOther, trace::kChildNode, kHeld);
   const auto report = launched();
   EXPECT_EQ(faults(report), Faults{"error pageable-copy step.cpp:12 capture"}) << text(report);
 }
@@ -240,10 +239,10 @@ void refuse_body(ProcessBuilder& p, uint64_t blamed) {
   refused.object2 = kGraph;
   refused.dst = blamed;
   p.contents(kGraph, 1);
-  p.graph_node(ProcessBuilder::node_of(kGraph, kOther, kConditional));
-  p.link(kGraph, kOther, kConditional, kInner);
+  p.graph_node(ProcessBuilder::node_of(kGraph, kOther, trace::kConditionalNode));
+  p.link(kGraph, kOther, trace::kConditionalNode, kInner);
   p.contents(kInner, 1);
-  p.graph_node(ProcessBuilder::node_of(kInner, kNode, kAlloc));
+  p.graph_node(ProcessBuilder::node_of(kInner, kNode, trace::kAllocNode));
 }
 
 TEST_F(Graphs, ARefusedInstantiationNamesTheNodeThatIsKnownToBeRefused) {
@@ -304,7 +303,7 @@ TEST_F(Graphs, ARefusalWithoutAnyNodeIsNamedAtTheCall) {
   p.at("build.cpp", 30, "make");
   p.call(Family::graph_instantiate, "cudaGraphInstantiate", 1).object2 = kGraph;
   p.contents(kGraph, 1);
-  p.graph_node(ProcessBuilder::node_of(kGraph, kNode, kKernel));
+  p.graph_node(ProcessBuilder::node_of(kGraph, kNode, trace::kKernelNode));
   p.end();
   EXPECT_EQ(faults(trace.report()), Faults{"error graph-refused build.cpp:30 make"});
 }

@@ -1,5 +1,6 @@
 // What grows from replay to replay: executables that nobody launches again, and memory that graphs do not
 // free.
+#include "detector/trace/node_kind.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -8,7 +9,6 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-constexpr uint32_t kKernel = 0, kAlloc = 10, kFree = 11;  // CUgraphNodeType
 constexpr uint64_t kAddress = 0x302000000;
 
 class Growth : public testing::Test {
@@ -20,7 +20,7 @@ class Growth : public testing::Test {
     p.begin_capture();
     p.launch(kStream);
     p.end_capture(kStream, 1, 0, graph);
-    auto node = ProcessBuilder::node_of(graph, 0x100 + number, kKernel);
+    auto node = ProcessBuilder::node_of(graph, 0x100 + number, trace::kKernelNode);
     node.grid[0] = grid;
     p.graph_node(node);
     if (library)
@@ -108,12 +108,12 @@ class GraphMemory : public testing::Test {
     p.at("step.cpp", 14, "step");
     p.end_capture(kStream, 2, 0, graph);
     p.made_node(graph, 0x100 + number * 16, seq);
-    auto node = ProcessBuilder::node_of(graph, 0x100 + number * 16, kAlloc);
+    auto node = ProcessBuilder::node_of(graph, 0x100 + number * 16, trace::kAllocNode);
     node.dst = kAddress + number * 0x10000;
     node.bytes = 4096;
     p.graph_node(node);
     if (frees) {
-      auto free = ProcessBuilder::node_of(graph, 0x108 + number * 16, kFree);
+      auto free = ProcessBuilder::node_of(graph, 0x108 + number * 16, trace::kFreeNode);
       free.dst = node.dst;
       p.graph_node(free);
     }

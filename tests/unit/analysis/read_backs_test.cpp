@@ -1,12 +1,11 @@
 // One read-back is one cause, and what a fault costs is told a step.
+#include "detector/analysis/results.h"
 #include "reports/verdict/causes.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace capgate::test {
 namespace {
-
-constexpr int32_t kUnsupported = 900, kInvalidated = 901;
 
 // "51<-52" for a violation at line 51 that follows from the one at line 52, "52" for one that counts by
 // itself.
@@ -119,8 +118,8 @@ TEST_F(ReadBacks, InACaptureTheWaitThatKillsItIsTheCause) {
   line(10), p.begin_capture();
   p.launch(kStream);
   read(51);
-  line(52), p.sync(kStream, kUnsupported);
-  line(90), p.end_capture(kStream, 0, kInvalidated);
+  line(52), p.sync(kStream, analysis::kCaptureUnsupported);
+  line(90), p.end_capture(kStream, 0, analysis::kCaptureInvalidated);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(told(report), "52 51<-52") << text(report);
@@ -131,8 +130,8 @@ TEST_F(ReadBacks, InACaptureTheWaitThatKillsItIsTheCause) {
 TEST_F(ReadBacks, ARefusedWaitBlocksNobody) {
   line(10), p.begin_capture();
   p.launch(kStream);
-  line(52), p.sync(kStream, kUnsupported);
-  line(90), p.end_capture(kStream, 0, kInvalidated);
+  line(52), p.sync(kStream, analysis::kCaptureUnsupported);
+  line(90), p.end_capture(kStream, 0, analysis::kCaptureInvalidated);
   p.end();
   const auto fault = only(trace.report(), "host-sync");
   EXPECT_EQ(fault.blocked_us, std::nullopt);

@@ -1,13 +1,12 @@
 // What a finding says is true of each of its occurrences, and of the line that it names.
 #include "detector/analysis/analyze.h"
+#include "detector/analysis/results.h"
 #include "reports/verdict/causes.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace capgate::test {
 namespace {
-
-constexpr int32_t kInvalidHandle = 400, kUnsupported = 900, kInvalidated = 901;
 
 class Sentences : public testing::Test {
  protected:
@@ -31,7 +30,7 @@ class Sentences : public testing::Test {
   }
   void end_dead() {
     p.at("step.cpp", 90, "capture");
-    p.end_capture(kStream, 0, kInvalidated);
+    p.end_capture(kStream, 0, analysis::kCaptureInvalidated);
     p.end();
   }
 
@@ -88,7 +87,7 @@ TEST_F(Sentences, OneByteThatLeavesACaptureIsOneByte) {
 TEST_F(Sentences, ALibrarysCallIsNotTheLines) {
   begin();
   p.in_library("libcublas.so.13", "cublasCreate_v2+0x7e", "step.cpp", 50, "prepare");
-  p.free(kUnsupported);
+  p.free(analysis::kCaptureUnsupported);
   end_dead();
   const auto fault = only(trace.report(), "device-alloc");
   EXPECT_EQ(
@@ -175,7 +174,7 @@ TEST_F(Sentences, ASmallUploadDoesNotBlock) {
 TEST_F(Sentences, ACacheThatMadeRoomIsOneCause) {
   begin();
   p.at("cache.cpp", 42, "Cache::get");
-  p.call(Family::module_unload, "cuModuleUnload", kUnsupported);
+  p.call(Family::module_unload, "cuModuleUnload", analysis::kCaptureUnsupported);
   p.at("cache.cpp", 44, "Cache::get");
   p.call(Family::module_load, "cuModuleLoadData");
   end_dead();
@@ -191,7 +190,7 @@ TEST_F(Sentences, ACacheThatMadeRoomIsOneCause) {
 TEST_F(Sentences, ALoadOfAnotherFunctionIsANoteOfItsOwn) {
   begin();
   p.at("cache.cpp", 42, "Cache::get");
-  p.call(Family::module_unload, "cuModuleUnload", kUnsupported);
+  p.call(Family::module_unload, "cuModuleUnload", analysis::kCaptureUnsupported);
   p.at("step.cpp", 70, "other");
   p.call(Family::module_load, "cuModuleLoadData");
   end_dead();
@@ -212,7 +211,7 @@ TEST_F(Sentences, AnExceptionFollowsFromTheCallThatWasRefusedBeforeIt) {
     auto& refused = q.launch(kStream);
     refused.domain = 1;
     refused.object = 0x7000;
-    refused.result = kInvalidHandle;
+    refused.result = analysis::kInvalidHandle;
     if (work_between) q.launch(kStream);
     q.at("step.cpp", 60, "check");
     q.exception(trace::ExceptionEvent::thrown, trace::ExceptionLanguage::cxx, "St13runtime_error", "refused",

@@ -10,8 +10,6 @@ using analysis::kCaptureInvalidated;
 using reports::Verdict;
 using Faults = std::vector<std::string>;
 
-constexpr int32_t kUnsupported = 900, kImplicit = 906, kCapturedEvent = 907;
-
 class Window : public testing::Test {
  protected:
   TraceBuilder trace;
@@ -63,7 +61,7 @@ TEST_F(Window, StreamSyncKillsAndItsConsequencesAreNotFaults) {
   p.mark(trace::MarkOp::bucket_push, "decode bs=8");
   begin();
   fault_line();
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   end_dead();
   const auto report = expect("error host-sync");
   EXPECT_TRUE(report.violations[0].message.starts_with("killed capture \"decode bs=8\"")) << text(report);
@@ -77,24 +75,30 @@ TEST_F(Window, EveryWaitAndPollThatIsRefused) {
     void (*make)(ProcessBuilder&);
   };
   const Case cases[] = {
-      {"error host-sync", [](ProcessBuilder& b) { b.device_sync(kUnsupported); }},
-      {"error host-sync", [](ProcessBuilder& b) { b.event_sync(7, kCapturedEvent); }},
-      {"error host-poll", [](ProcessBuilder& b) { b.query(kStream, kUnsupported); }},
-      {"error host-poll", [](ProcessBuilder& b) { b.event_query(7, kCapturedEvent); }},
-      {"error device-alloc", [](ProcessBuilder& b) { b.malloc(1024, kUnsupported); }},
-      {"error device-alloc", [](ProcessBuilder& b) { b.free(kUnsupported); }},
-      {"error host-alloc", [](ProcessBuilder& b) { b.malloc_host(1024, kUnsupported); }},
+      {"error host-sync", [](ProcessBuilder& b) { b.device_sync(analysis::kCaptureUnsupported); }},
+      {"error host-sync", [](ProcessBuilder& b) { b.event_sync(7, analysis::kCapturedEvent); }},
+      {"error host-poll", [](ProcessBuilder& b) { b.query(kStream, analysis::kCaptureUnsupported); }},
+      {"error host-poll", [](ProcessBuilder& b) { b.event_query(7, analysis::kCapturedEvent); }},
+      {"error device-alloc", [](ProcessBuilder& b) { b.malloc(1024, analysis::kCaptureUnsupported); }},
+      {"error device-alloc", [](ProcessBuilder& b) { b.free(analysis::kCaptureUnsupported); }},
+      {"error host-alloc", [](ProcessBuilder& b) { b.malloc_host(1024, analysis::kCaptureUnsupported); }},
       {"error host-alloc",
-       [](ProcessBuilder& b) { b.call(Family::host_register, "cudaHostRegister", kUnsupported); }},
+       [](ProcessBuilder& b) {
+         b.call(Family::host_register, "cudaHostRegister", analysis::kCaptureUnsupported);
+       }},
       {"error lazy-load",
-       [](ProcessBuilder& b) { b.call(Family::module_load, "cuModuleLoadData", kUnsupported); }},
-      {"error sync-copy", [](ProcessBuilder& b) { b.copy(Memory::pageable, Memory::device, 4, kImplicit); }},
-      {"error default-stream", [](ProcessBuilder& b) { b.launch(0).result = kImplicit; }},
-      {"error nested-launch", [](ProcessBuilder& b) { b.replay(0x77).result = kUnsupported; }},
+       [](ProcessBuilder& b) {
+         b.call(Family::module_load, "cuModuleLoadData", analysis::kCaptureUnsupported);
+       }},
+      {"error sync-copy",
+       [](ProcessBuilder& b) { b.copy(Memory::pageable, Memory::device, 4, analysis::kCaptureImplicit); }},
+      {"error default-stream", [](ProcessBuilder& b) { b.launch(0).result = analysis::kCaptureImplicit; }},
+      {"error nested-launch",
+       [](ProcessBuilder& b) { b.replay(0x77).result = analysis::kCaptureUnsupported; }},
       {"error foreign-event", [](ProcessBuilder& b) { b.wait(kStream, 7, 905); }},
       {"error capture-merge", [](ProcessBuilder& b) { b.wait(kStream, 7, 902); }},
       {"error capture-invalidated",
-       [](ProcessBuilder& b) { b.call(Family::other, "cudaFancyNewCall", kUnsupported); }},
+       [](ProcessBuilder& b) { b.call(Family::other, "cudaFancyNewCall", analysis::kCaptureUnsupported); }},
   };
   for (const auto& test_case : cases) {
     SCOPED_TRACE(test_case.rule);
@@ -184,7 +188,7 @@ TEST_F(Window, LegalCallsAreSilent) {
   p.call(Family::stream_create, "cudaStreamCreateWithFlags");
   p.call(Family::query, "cudaPointerGetAttributes");
   p.call(Family::func_attribute, "cudaFuncSetAttribute");
-  p.on_stream(Family::capture_info, "cudaStreamIsCapturing", 0, kImplicit);
+  p.on_stream(Family::capture_info, "cudaStreamIsCapturing", 0, analysis::kCaptureImplicit);
   p.record(7, kStream);
   p.wait(kSide, 7);
   p.launch(kSide);
@@ -198,8 +202,9 @@ TEST_F(Window, LegalCallsAreSilent) {
 TEST_F(Window, NestedCallsCountOnce) {
   begin();
   fault_line();
-  p.sync(kStream, kUnsupported);
-  p.on_stream(Family::stream_sync, "cuStreamSynchronize", kStream, kUnsupported).flags |= trace::kNested;
+  p.sync(kStream, analysis::kCaptureUnsupported);
+  p.on_stream(Family::stream_sync, "cuStreamSynchronize", kStream, analysis::kCaptureUnsupported).flags |=
+      trace::kNested;
   end_dead();
   EXPECT_EQ(expect("error host-sync").violations[0].count, 1u);
 }
@@ -253,7 +258,7 @@ TEST_F(Window, ARefusalUnderAnExchangedModeIsAnError) {
   begin();
   p.thread_mode(2);
   fault_line();
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   end_dead();
   expect("error host-sync");
 }
@@ -262,7 +267,7 @@ TEST_F(Window, ItemIsOneFault) {
   begin();
   p.in_python("model/moe.py", 212, "route");
   p.copy_async(kStream, Memory::pageable, Memory::device, 4, HostPlace::stack);
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   end_dead();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error host-sync model/moe.py:212 route"}) << text(report);
@@ -272,9 +277,9 @@ TEST_F(Window, ItemIsOneFault) {
 TEST_F(Window, ALaterIndependentFaultIsStillNamed) {
   begin();
   fault_line();
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   p.at("step.cpp", 60, "route");
-  p.malloc(64, kUnsupported);
+  p.malloc(64, analysis::kCaptureUnsupported);
   end_dead();
   const auto report = trace.report();
   EXPECT_EQ(faults(report),
@@ -440,7 +445,7 @@ TEST_F(Window, ForeignEventShowsWhereItWasRecorded) {
 TEST_F(Window, RetryAtTheSameSiteMakesItANote) {
   begin();
   fault_line();
-  p.malloc(64, kUnsupported);
+  p.malloc(64, analysis::kCaptureUnsupported);
   end_dead();
   begin();
   end_alive();
@@ -454,7 +459,7 @@ TEST_F(Window, ACaptureOfAnotherStepThroughTheSameWrapperIsNoRetry) {
   p.in_library("decode", "Wrapper::begin", "step.cpp", 10, "capture");
   p.begin_capture(kStream);
   fault_line();
-  p.malloc(64, kUnsupported);
+  p.malloc(64, analysis::kCaptureUnsupported);
   end_dead();
   p.in_library("decode", "Wrapper::begin", "step.cpp", 30, "capture");
   p.begin_capture(kStream);
@@ -472,7 +477,7 @@ TEST_F(Window, MoreThanAFewFailuresAreNoFirstAttempt) {
       b.begin_capture(kStream);
       b.at("step.cpp", 50, "route");
       if (i < failures) {
-        b.malloc(64, kUnsupported);
+        b.malloc(64, analysis::kCaptureUnsupported);
         b.at("step.cpp", 90, "capture");
         b.end_capture(kStream, 0, kCaptureInvalidated);
       } else {
@@ -499,7 +504,7 @@ TEST_F(Window, AParallelCaptureOfTheSameSiteIsNoRetry) {
   p.launch(kSide);
   p.thread(100);
   fault_line();
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   p.at("step.cpp", 90, "capture");
   p.end_capture(kStream, 0, kCaptureInvalidated);
   p.thread(200);
@@ -517,7 +522,7 @@ TEST_F(Window, ACaptureThatFailsBetweenReplaysOfItsSiteStaysAnError) {
   end_alive();
   begin();
   fault_line();
-  p.malloc(64, kUnsupported);
+  p.malloc(64, analysis::kCaptureUnsupported);
   end_dead();
   p.replay();
   begin();
@@ -529,7 +534,7 @@ TEST_F(Window, ScopedAllowSuppresses) {
   begin();
   fault_line();
   p.mark(trace::MarkOp::allow_begin, "host-sync", "a test that expects it");
-  p.sync(kStream, kUnsupported);
+  p.sync(kStream, analysis::kCaptureUnsupported);
   p.mark(trace::MarkOp::allow_end);
   end_dead();
   const auto report = trace.report();
@@ -543,7 +548,7 @@ TEST_F(Window, AnotherThreadsMallocKillsAGlobalCapture) {
   p.thread(200);
   p.name_thread("loader");
   fault_line();
-  p.malloc(64, kUnsupported);
+  p.malloc(64, analysis::kCaptureUnsupported);
   p.thread(100);
   end_dead();
   const auto report = expect("error cross-thread-call");
@@ -606,7 +611,7 @@ TEST_F(Window, TwoCapturesAtOnceAreToldApart) {
   p.begin_capture(kSide, 1);
   p.launch(kSide);
   p.at("step.cpp", 50, "route");
-  p.sync(kSide, kUnsupported);
+  p.sync(kSide, analysis::kCaptureUnsupported);
   p.end_capture(kSide, 0, kCaptureInvalidated);
   p.thread(100);
   end_alive();
@@ -625,7 +630,7 @@ TEST_F(Window, NoKnownCulpritIsCaptureInvalidatedAtTheEnd) {
 
 TEST_F(Window, ACaptureThatCannotBegin) {
   fault_line();
-  p.begin_capture(0, 0, kUnsupported);
+  p.begin_capture(0, 0, analysis::kCaptureUnsupported);
   p.end();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), Faults{"error capture-invalidated step.cpp:50 route"}) << text(report);
@@ -636,7 +641,7 @@ TEST_F(Window, AModuleIsLoadedWithANoteAndNotUnloaded) {
   p.at("step.cpp", 49, "load");
   p.call(Family::module_load, "cuModuleLoadData");
   fault_line();
-  p.call(Family::module_unload, "cuModuleUnload", kUnsupported);
+  p.call(Family::module_unload, "cuModuleUnload", analysis::kCaptureUnsupported);
   end_dead();
   const auto report = trace.report();
   EXPECT_EQ(faults(report), (Faults{"error lazy-load step.cpp:50 route", "note lazy-load step.cpp:49 load"}))

@@ -14,7 +14,7 @@
 namespace dsv4 {
 namespace {
 
-constexpr int kRows = 3;
+constexpr int kLaneRows = 3;
 
 // The same vector whenever it is asked for.
 std::vector<float> vector_of(int kind, int row, int at, int size) {
@@ -43,8 +43,8 @@ class LaneKernels : public DeviceTest {
   // Pages of each row in no order, with some that nobody has in between.
   static std::vector<int> shuffled_table(int pages_of_a_row) {
     std::vector<int> table;
-    for (int i = 0; i < kRows * pages_of_a_row; ++i)
-      table.push_back((7 * i + 3) % (2 * kRows * pages_of_a_row));
+    for (int i = 0; i < kLaneRows * pages_of_a_row; ++i)
+      table.push_back((7 * i + 3) % (2 * kLaneRows * pages_of_a_row));
     EXPECT_EQ(std::ranges::count(table, table.front()), 1);
     return table;
   }
@@ -65,8 +65,8 @@ TEST_F(LaneKernels, AttentionInPagesAndLanes) {
   const std::vector<Lane> lanes = {{1, 92}, {2, 159}, {-1, 0}, {1, 91}, {0, 5}, {1, 93}};
   const int batch = static_cast<int>(lanes.size());
   const std::vector<int> last = {5, 93, 159}, table = shuffled_table(kPages);
-  Filled plain(std::int64_t{batch} * kWindow, kDim), rings(std::int64_t{kRows} * kSlots, kDim);
-  Filled plain_entries(std::int64_t{batch} * kMax, kDim), pool(2 * kRows * kPages * kPerPage, kDim);
+  Filled plain(std::int64_t{batch} * kWindow, kDim), rings(std::int64_t{kLaneRows} * kSlots, kDim);
+  Filled plain_entries(std::int64_t{batch} * kMax, kDim), pool(2 * kLaneRows * kPages * kPerPage, kDim);
   std::vector<float> q;
   std::vector<int> rows, positions, chosen(static_cast<std::size_t>(batch * kTopK), -1);
   for (int b = 0; b < batch; ++b) {
@@ -81,7 +81,7 @@ TEST_F(LaneKernels, AttentionInPagesAndLanes) {
     for (int e = 0; e < closed; ++e) plain_entries.put(b * kMax + e, vector_of(3, row, e, kDim));
     for (int i = 0; i < std::min(kTopK, closed); ++i) chosen[b * kTopK + i] = i * closed / kTopK;
   }
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kLaneRows; ++row) {
     for (int p = std::max(0, last[row] - kSlots + 1); p <= last[row]; ++p)
       rings.put(row * kSlots + p % kSlots, vector_of(2, row, p, kDim));
     for (int e = 0; e < closed_entries(last[row], kRatio); ++e)
@@ -138,7 +138,7 @@ TEST_F(LaneKernels, IndexScoresInPagesAndLanes) {
   const std::vector<Lane> lanes = {{1, 92}, {2, 159}, {-1, 0}, {1, 91}, {0, 5}};
   const int batch = static_cast<int>(lanes.size());
   const std::vector<int> table = shuffled_table(kPages);
-  Filled plain(std::int64_t{batch} * kMax, kDim), pool(2 * kRows * kPages * kPerPage, kDim);
+  Filled plain(std::int64_t{batch} * kMax, kDim), pool(2 * kLaneRows * kPages * kPerPage, kDim);
   std::vector<int> rows, positions;
   std::vector<float> query;
   for (int b = 0; b < batch; ++b) {
@@ -229,22 +229,22 @@ TEST_F(LaneKernels, CompressorFedInChunks) {
         args.rows = upload(rows);
         kernels::compress(stream_, args, static_cast<int>(lanes.size()));
       };
-      args.kv_ring = poisoned<float>(kRows * shape.ring_size());
-      args.gate_ring = poisoned<float>(kRows * shape.ring_size());
-      args.entries = poisoned<float>(kRows * shape.entries_size());
+      args.kv_ring = poisoned<float>(kLaneRows * shape.ring_size());
+      args.gate_ring = poisoned<float>(kLaneRows * shape.ring_size());
+      args.entries = poisoned<float>(kLaneRows * shape.entries_size());
       args.pages.per_page = most;
       for (int p = 0; p < kTokens; ++p) feed({{0, p}, {2, p}});
-      const auto wanted = read(args.entries, kRows * shape.entries_size());
+      const auto wanted = read(args.entries, kLaneRows * shape.entries_size());
 
       const std::vector<int> table = shuffled_table(pages);
       args.slots = shape.ring + kChunk - 1;
-      args.kv_ring = poisoned<float>(std::int64_t{kRows} * args.slots * shape.width);
-      args.gate_ring = poisoned<float>(std::int64_t{kRows} * args.slots * shape.width);
-      args.entries = poisoned<float>(std::int64_t{2} * kRows * pages * per_page * kDim);
+      args.kv_ring = poisoned<float>(std::int64_t{kLaneRows} * args.slots * shape.width);
+      args.gate_ring = poisoned<float>(std::int64_t{kLaneRows} * args.slots * shape.width);
+      args.entries = poisoned<float>(std::int64_t{2} * kLaneRows * pages * per_page * kDim);
       args.pages = {upload(table), pages, per_page};
       args.lanes = kLanes;
       Noise noise(static_cast<std::uint64_t>(ratio));
-      int fed[kRows] = {};
+      int fed[kLaneRows] = {};
       while (fed[0] < kTokens || fed[2] < kTokens) {
         std::vector<Lane> lanes;
         for (const int row : {2, 0})
@@ -255,7 +255,7 @@ TEST_F(LaneKernels, CompressorFedInChunks) {
         std::rotate(lanes.begin(), lanes.begin() + noise.below(kLanes), lanes.end());
         feed(lanes);
       }
-      const auto got = read(args.entries, std::int64_t{2} * kRows * pages * per_page * kDim);
+      const auto got = read(args.entries, std::int64_t{2} * kLaneRows * pages * per_page * kDim);
       for (const int row : {0, 2})
         for (int e = 0; e < kTokens / ratio; ++e) {
           const auto at =
@@ -284,10 +284,10 @@ TEST_F(LaneKernels, AKeyGoesToItsRowsRingAndNobodysNowhere) {
   args.positions = upload(positions);
   args.rows = upload(rows);
   args.eps = 1e-6f;
-  args.window = poisoned<float>(kRows * kSlots * kDim);
+  args.window = poisoned<float>(kLaneRows * kSlots * kDim);
   args.window_slots = kSlots;
   kernels::norm_rope(stream_, args, 4);
-  const auto out = read(args.out, 4 * kDim), window = read(args.window, kRows * kSlots * kDim);
+  const auto out = read(args.out, 4 * kDim), window = read(args.window, kLaneRows * kSlots * kDim);
   std::size_t filled = 0;
   for (int b : {0, 2, 3}) {
     const int slot = rows[b] * kSlots + positions[b] % kSlots;
@@ -301,9 +301,12 @@ TEST_F(LaneKernels, AKeyGoesToItsRowsRingAndNobodysNowhere) {
 
 TEST_F(LaneKernels, OrdersChangeWhatTheyNameAndNothingElse) {
   constexpr int kLanes = 6, kStride = 4;
-  kernels::Lanes lanes{poisoned<int>(kLanes),          poisoned<int>(kLanes),
-                       poisoned<int>(kLanes),          poisoned<kernels::RowSampling>(kLanes),
-                       poisoned<int>(kRows * kStride), kStride};
+  kernels::Lanes lanes{poisoned<int>(kLanes),
+                       poisoned<int>(kLanes),
+                       poisoned<int>(kLanes),
+                       poisoned<kernels::RowSampling>(kLanes),
+                       poisoned<int>(kLaneRows * kStride),
+                       kStride};
   kernels::StepOrders orders;
   orders.lane[orders.lanes++] = {4, 2, 77, 13, {0.5, 9, 3, 1}};
   orders.lane[orders.lanes++] = {1, kernels::kNobody, 0, 0, {}};
@@ -320,10 +323,10 @@ TEST_F(LaneKernels, OrdersChangeWhatTheyNameAndNothingElse) {
   EXPECT_EQ(sampling[4].active, 1);
   EXPECT_EQ(sampling[1].active, 0);
   EXPECT_EQ(sampling[3].active, -1);
-  std::vector<int> table(kRows * kStride, -1);
+  std::vector<int> table(kLaneRows * kStride, -1);
   table[2 * kStride + 3] = 41;
   table[1] = 40;
-  EXPECT_EQ(read(lanes.page_table, kRows * kStride), table);
+  EXPECT_EQ(read(lanes.page_table, kLaneRows * kStride), table);
   // Every lane and as many pages at once.
   kernels::StepOrders all;
   for (int i = 0; i < kernels::kMostLanes; ++i) {

@@ -24,7 +24,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-std::span<const double> view(const Vector& v) {
+std::span<const double> values_of(const Vector& v) {
   return v;
 }
 
@@ -112,19 +112,19 @@ TEST_F(StepKernels, HyperConnectionSiteAndExpand) {
         Vector x = part(streams, b, n * d);
         reference::SiteMix<double> mix;
         if (head)
-          mix.pre = reference::head_mix(hc, view(x), n, double{1e-3f}, double{1e-2f});
+          mix.pre = reference::head_mix(hc, values_of(x), n, double{1e-3f}, double{1e-2f});
         else
-          mix = reference::site_mix(hc, view(x), n, iterations, double{1e-3f}, double{1e-2f});
+          mix = reference::site_mix(hc, values_of(x), n, iterations, double{1e-3f}, double{1e-2f});
         append(wanted_post, mix.post);
         append(wanted_comb, mix.comb);
-        Vector collapsed = reference::collapse(view(x), view(mix.pre));
+        Vector collapsed = reference::collapse(values_of(x), values_of(mix.pre));
         append(wanted_x, collapsed);
         const Vector weight = doubles(norm);
-        reference::rms_norm(std::span<double>(collapsed), view(weight), double{1e-2f});
+        reference::rms_norm(std::span<double>(collapsed), values_of(weight), double{1e-2f});
         append(wanted_norm, collapsed);
         if (head) continue;
         const Vector sub = part(y, b, d);
-        reference::expand(std::span<double>(x), view(sub), mix);
+        reference::expand(std::span<double>(x), values_of(sub), mix);
         append(wanted_streams, x);
       }
       EXPECT_LT(distance(read(site.collapsed, kBatch * d), wanted_x), 1e-5) << n;
@@ -177,7 +177,7 @@ TEST_F(StepKernels, NormAndRotation) {
         if (normalise) reference::rms_norm(std::span<double>(head), double{1e-3f});
         if (weighted)
           for (int i = 0; i < kDim; ++i) head[i] *= weight[i];
-        if (rotated) reference::rotate(std::span<double>(head), positions[b], view(exact));
+        if (rotated) reference::rotate(std::span<double>(head), positions[b], values_of(exact));
         append(wanted, head);
       }
     EXPECT_LT(distance(read(args.out, kBatch * kHeads * kDim), wanted), 1e-5) << variant;
@@ -295,8 +295,8 @@ TEST_F(StepKernels, CompressorsWithTheirState) {
           if ((p + 1) % ratio != 0) continue;
           const reference::CompressorRow<double> row{kv[b], gate[b], entries[b]};
           Vector entry = reference::pool_window(shape, row, p);
-          reference::rms_norm(std::span<double>(entry), view(weight), double{1e-3f});
-          reference::rotate(std::span<double>(entry), p / ratio * ratio, view(exact));
+          reference::rms_norm(std::span<double>(entry), values_of(weight), double{1e-3f});
+          reference::rotate(std::span<double>(entry), p / ratio * ratio, values_of(exact));
           std::copy(entry.begin(), entry.end(), entries[b].begin() + p / ratio * kDim);
         }
       }
@@ -392,10 +392,11 @@ void StepKernels::index_scores_case(int dim, bool rotated) {
     const int closed = std::min(kMax, closed_entries(positions[b], kRatio));
     Vector own = part(keys, b, kMax * dim), q = part(query, b, kHeads * dim);
     for (int h = 0; rotated && h < kHeads; ++h)
-      reference::rotate(std::span<double>(q).subspan(h * dim, dim), positions[b], view(frequencies));
+      reference::rotate(std::span<double>(q).subspan(h * dim, dim), positions[b], values_of(frequencies));
     append(wanted_query, q);
     const Vector w = part(weights, b, kHeads);
-    const Vector wanted = reference::index_scores<double>(view(q), view(w), {{}, {}, own}, dim, closed);
+    const Vector wanted =
+        reference::index_scores<double>(values_of(q), values_of(w), {{}, {}, own}, dim, closed);
     EXPECT_LT(distance(std::span(got).subspan(b * kMax, closed), wanted), 1e-5) << b << ", " << dim;
     for (int i = closed; i < kMax; ++i) EXPECT_EQ(got[b * kMax + i], -INFINITY);
   }
@@ -494,20 +495,21 @@ void StepKernels::attention_case(int dim) {
       const Vector own = part(window, b, kWindow * dim), more = part(entries, b, kMax * dim);
       std::vector<std::span<const double>> keys;
       for (int slot = 0; slot < std::min(positions[b] + 1, kWindow); ++slot)
-        keys.push_back(view(own).subspan(slot * dim, dim));
+        keys.push_back(values_of(own).subspan(slot * dim, dim));
       for (int e = 0; kind == 1 && e < closed_entries(positions[b], kRatio); ++e)
-        keys.push_back(view(more).subspan(e * dim, dim));
+        keys.push_back(values_of(more).subspan(e * dim, dim));
       for (int i = 0; kind == 2 && i < kTopK; ++i)
-        if (chosen[b * kTopK + i] >= 0) keys.push_back(view(more).subspan(chosen[b * kTopK + i] * dim, dim));
+        if (chosen[b * kTopK + i] >= 0)
+          keys.push_back(values_of(more).subspan(chosen[b * kTopK + i] * dim, dim));
       for (int h = 0; h < kHeads; ++h) {
         Vector head = part(q, b * kHeads + h, dim);
         if (raw) {
           reference::rms_norm(std::span<double>(head), double{1e-3f});
-          reference::rotate(std::span<double>(head), positions[b], view(frequencies));
+          reference::rotate(std::span<double>(head), positions[b], values_of(frequencies));
           append(prepared, head);
         }
-        Vector out = reference::attend<double>(view(head), keys, sink[h]);
-        reference::rotate(std::span<double>(out), positions[b], view(frequencies),
+        Vector out = reference::attend<double>(values_of(head), keys, sink[h]);
+        reference::rotate(std::span<double>(out), positions[b], values_of(frequencies),
                           reference::Rotation::kBackward);
         append(wanted, out);
       }
@@ -559,9 +561,9 @@ void StepKernels::router_case(int experts) {
       if (hash)
         wanted.assign(table.begin() + ids[b] * kK, table.begin() + (ids[b] + 1) * kK);
       else
-        wanted = reference::top_k(view(biased), kK);
+        wanted = reference::top_k(values_of(biased), kK);
       EXPECT_EQ(std::vector<int>(chosen.begin() + b * kK, chosen.begin() + (b + 1) * kK), wanted) << b;
-      append(wanted_shares, reference::expert_shares<double>(view(scores), wanted, 1.5));
+      append(wanted_shares, reference::expert_shares<double>(values_of(scores), wanted, 1.5));
     }
     EXPECT_LT(distance(read(args.scores, kBatch * experts), wanted_scores), 1e-5);
     EXPECT_LT(distance(read(args.shares, kBatch * kK), wanted_shares), 1e-5);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr double kAlmost = 1e-6;
 
-struct Kind {
+struct StreamKind {
   WeightFormat format;
   bool scale_is_f32;
 };
-constexpr Kind kKinds[] = {{WeightFormat::kBf16, false},
-                           {WeightFormat::kFp8Block, false},
-                           {WeightFormat::kFp8Block, true},
-                           {WeightFormat::kFp4Row, false}};
+constexpr StreamKind kStreamKinds[] = {{WeightFormat::kBf16, false},
+                                       {WeightFormat::kFp8Block, false},
+                                       {WeightFormat::kFp8Block, true},
+                                       {WeightFormat::kFp4Row, false}};
 
 class StreamKernels : public DeviceTest {
  protected:
@@ -80,7 +80,7 @@ class StreamKernels : public DeviceTest {
     return worst;
   }
 
-  void case_of(Kind kind, int rows, int cols, int groups, std::vector<int> batches, bool heavy,
+  void case_of(StreamKind kind, int rows, int cols, int groups, std::vector<int> batches, bool heavy,
                Noise& noise) {
     const HostMatrix w = random_matrix(kind.format, rows, cols, noise, kind.scale_is_f32);
     const kernels::Matrix device = tiled(w);
@@ -113,7 +113,7 @@ class StreamKernels : public DeviceTest {
 
 TEST_F(StreamKernels, EveryFormatAndShape) {
   Noise noise(41);
-  for (const Kind kind : kKinds) {
+  for (const StreamKind kind : kStreamKinds) {
     case_of(kind, 70, 256, 0, {1, 2, 3, 4, 5, 8, 11}, false, noise);
     case_of(kind, 300, 4096, 0, {1, 2, 6}, false, noise);
     case_of(kind, 4096, 1024, 0, {1, 3}, false, noise);   // four tiles side by side, several turns
@@ -126,7 +126,7 @@ TEST_F(StreamKernels, EveryFormatAndShape) {
     case_of(kind, 5000, 4384, 0, {1}, true, noise);  // more turns than have room at once
     case_of(kind, 512, 2048, 0, {1, 4}, true, noise);
   }
-  for (const Kind kind : kKinds)
+  for (const StreamKind kind : kStreamKinds)
     if (kind.format != WeightFormat::kFp4Row) {
       case_of(kind, 33, 130, 0, {1, 3}, false, noise);
       case_of(kind, 16, 7, 0, {1, 2}, false, noise);
@@ -137,7 +137,7 @@ TEST_F(StreamKernels, EveryFormatAndShape) {
 TEST_F(StreamKernels, SixtyFourRows) {
   Noise noise(42);
   std::vector<int> batches = {64, 32, 16};
-  for (const Kind kind : kKinds) case_of(kind, 256, 1024, 0, batches, false, noise);
+  for (const StreamKind kind : kStreamKinds) case_of(kind, 256, 1024, 0, batches, false, noise);
 }
 
 // Rows of a matrix, x picks one column: each code in each place, alone.
@@ -172,7 +172,7 @@ TEST_F(StreamKernels, EveryCodeIsDecodedExactly) {
 TEST_F(StreamKernels, UnusualVectors) {
   Noise noise(44);
   constexpr int kRows = 40, kCols = 512, kBatch = 5;
-  for (const Kind kind : kKinds) {
+  for (const StreamKind kind : kStreamKinds) {
     const HostMatrix w = random_matrix(kind.format, kRows, kCols, noise, kind.scale_is_f32);
     auto x = noise.values(kBatch * kCols);
     for (int c = 0; c < kCols; ++c) {
@@ -202,7 +202,7 @@ TEST_F(StreamKernels, SeveralMatricesInOneLaunch) {
   const auto x = noise.values(kBatch * kCols);
   float* in = upload(x);
   for (const int rows : {48, 512, 1, 9, 64, 300, 2000, 17})
-    all.push_back(random_matrix(kKinds[all.size() % 4].format, rows, kCols, noise));
+    all.push_back(random_matrix(kStreamKinds[all.size() % 4].format, rows, kCols, noise));
   for (const HostMatrix& w : all) {
     kernels::GemvTask task;
     task.w = &w == &all[2] ? upload(w) : tiled(w);  // one by rows
@@ -303,7 +303,7 @@ TEST_F(StreamKernels, ExpertsOfEveryFormat) {
   struct Size {
     int d, inner, experts, slots, batch;
   };
-  for (const Kind kind : kKinds)
+  for (const StreamKind kind : kStreamKinds)
     for (const Size size : {Size{160, 96, 5, 3, 7}, Size{1056, 520, 3, 2, 11}, Size{4096, 256, 4, 6, 3}}) {
       Noise noise(46);
       std::vector<HostMatrix> w1, w3, w2;  // the last is the shared one

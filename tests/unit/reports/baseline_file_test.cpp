@@ -16,7 +16,7 @@ using testing::violation;
 
 constexpr const char* kHead = "# capgate-baseline/1\n";
 
-Report with(std::vector<Violation> faults) {
+Report filed(std::vector<Violation> faults) {
   Report report = clean_run();
   report.violations = std::move(faults);
   finish(report);
@@ -38,14 +38,14 @@ std::vector<std::string> lines(const std::vector<BaselineEntry>& entries) {
 TEST(BaselineFile, HasALinePerFaultSortedByPlaceWithoutLineNumbers) {
   const Violation first = violation("host-sync", "b.cpp", 12, "f", "c"),
                   second = violation("host-poll", "a.cpp", 90, "g");
-  const auto entries = update_baseline({}, with({first, second}), {}).entries;
+  const auto entries = update_baseline({}, filed({first, second}), {}).entries;
   const auto text = lines(entries);
   ASSERT_EQ(text.size(), 2u);
   EXPECT_EQ(text[0].rfind("a.cpp: error host-poll in g [", 0), 0u) << text[0];
   EXPECT_EQ(text[1].rfind("b.cpp: error host-sync in f [", 0), 0u) << text[1];
   Violation moved = first;
   moved.location.line = 400;
-  EXPECT_EQ(lines(update_baseline({}, with({second, moved}), {}).entries), text);
+  EXPECT_EQ(lines(update_baseline({}, filed({second, moved}), {}).entries), text);
 }
 
 TEST(BaselineFile, AnEditedLineKeepsItsOwnerAndItsEnd) {
@@ -56,8 +56,8 @@ TEST(BaselineFile, AnEditedLineKeepsItsOwnerAndItsEnd) {
   BaselineEntry fresh;
   fresh.owner = "moe";
   fresh.until = "2027-01-31";
-  const auto before = update_baseline({}, with({was}), fresh).entries;
-  const auto update = update_baseline(before, with({is}), {});
+  const auto before = update_baseline({}, filed({was}), fresh).entries;
+  const auto update = update_baseline(before, filed({is}), {});
   EXPECT_EQ(update.kept, 1u);
   EXPECT_EQ(update.added + update.dropped, 0u);
   ASSERT_EQ(update.entries.size(), 1u);
@@ -130,7 +130,7 @@ TEST(BaselineFile, Dates) {
 
 TEST(BaselineUpdate, KeepsWhatPeopleWroteAndDropsWhatIsGone) {
   const Report before =
-      with({violation("host-sync", "a.cpp", 12, "f", "c"), violation("host-poll", "b.cpp", 1, "g")});
+      filed({violation("host-sync", "a.cpp", 12, "f", "c"), violation("host-poll", "b.cpp", 1, "g")});
   auto entries = update_baseline({}, before, {}).entries;
   for (auto& entry : entries) {
     entry.owner = "moe";
@@ -138,7 +138,7 @@ TEST(BaselineUpdate, KeepsWhatPeopleWroteAndDropsWhatIsGone) {
     entry.remark = "why";
   }
   const Report now =
-      with({violation("host-sync", "a.cpp", 50, "f", "c"), violation("host-sync", "c.cpp", 1, "h")});
+      filed({violation("host-sync", "a.cpp", 50, "f", "c"), violation("host-sync", "c.cpp", 1, "h")});
   BaselineEntry fresh;
   fresh.owner = "new-owner";
   const auto update = update_baseline(entries, now, fresh);
@@ -153,9 +153,9 @@ TEST(BaselineUpdate, KeepsWhatPeopleWroteAndDropsWhatIsGone) {
 
 // What an incomplete run does not show may be there all the same.
 TEST(BaselineUpdate, AnInconclusiveReportDropsNothing) {
-  const Report before = with({violation("host-sync", "a.cpp", 12, "f", "c")});
+  const Report before = filed({violation("host-sync", "a.cpp", 12, "f", "c")});
   const auto entries = update_baseline({}, before, {}).entries;
-  Report now = with({});
+  Report now = filed({});
   now.reasons = {{"events were dropped", "again"}};
   finish(now);
   const auto update = update_baseline(entries, now, {});

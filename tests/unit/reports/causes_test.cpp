@@ -23,14 +23,14 @@ Violation named(std::string id, std::string rule, int line, std::optional<std::s
   return fault;
 }
 
-Report with(std::vector<Violation> violations, Report report = clean_run()) {
+Report made_of(std::vector<Violation> violations, Report report = clean_run()) {
   report.violations = std::move(violations);
   finish(report);
   return report;
 }
 
 // "12<-10" for a symptom at line 12 of a cause at line 10, "10" for one that counts by itself; in order.
-std::string told(const Report& report) {
+std::string causes_told(const Report& report) {
   const Causes causes(report);
   std::string out;
   for (const auto& fault : report.violations) {
@@ -41,9 +41,10 @@ std::string told(const Report& report) {
 }
 
 TEST(Causes, AreCountedAndTheirSymptomsStandBehindThem) {
-  const Report report = with({named("branch", "host-branch", 30, "wait"), named("other", "device-alloc", 20),
-                              named("wait", "host-sync", 12), named("copy", "pageable-copy", 11, "wait")});
-  EXPECT_EQ(told(report), "12 11<-12 30<-12 20");
+  const Report report =
+      made_of({named("branch", "host-branch", 30, "wait"), named("other", "device-alloc", 20),
+               named("wait", "host-sync", 12), named("copy", "pageable-copy", 11, "wait")});
+  EXPECT_EQ(causes_told(report), "12 11<-12 30<-12 20");
   EXPECT_EQ(report.summary.errors, 2u);
   EXPECT_EQ(report.summary.symptoms, 2u);
   EXPECT_EQ(report.summary.by_rule.at("host-branch"), 1u);
@@ -54,16 +55,16 @@ TEST(Causes, AreCountedAndTheirSymptomsStandBehindThem) {
 }
 
 TEST(Causes, FollowAChainToItsBeginning) {
-  EXPECT_EQ(told(with({named("c", "host-branch", 30, "b"), named("b", "pageable-copy", 20, "a"),
-                       named("a", "host-sync", 10)})),
+  EXPECT_EQ(causes_told(made_of({named("c", "host-branch", 30, "b"), named("b", "pageable-copy", 20, "a"),
+                                 named("a", "host-sync", 10)})),
             "10 20<-10 30<-10");
 }
 
 TEST(Causes, ASuppressedOneHidesNothing) {
   Violation allowed = named("wait", "host-sync", 10);
   allowed.suppressed = Suppressed{"meant", "a.cpp:9"};
-  const Report report = with({allowed, named("branch", "host-branch", 12, "wait")});
-  EXPECT_EQ(told(report), "12 10");
+  const Report report = made_of({allowed, named("branch", "host-branch", 12, "wait")});
+  EXPECT_EQ(causes_told(report), "12 10");
   EXPECT_EQ(report.violations[0].symptom_of, std::nullopt);
   EXPECT_EQ(report.summary.errors, 1u);
   EXPECT_EQ(report.summary.suppressed, 1u);
@@ -73,7 +74,7 @@ TEST(Causes, ASuppressedOneHidesNothing) {
 TEST(Causes, ASuppressedSymptomIsSuppressed) {
   Violation allowed = named("branch", "host-branch", 12, "wait");
   allowed.suppressed = Suppressed{"meant", "a.cpp:11"};
-  const Report report = with({named("wait", "host-sync", 10), allowed});
+  const Report report = made_of({named("wait", "host-sync", 10), allowed});
   EXPECT_EQ(report.summary.suppressed, 1u);
   EXPECT_EQ(report.summary.symptoms, 0u);
 }
@@ -81,15 +82,15 @@ TEST(Causes, ASuppressedSymptomIsSuppressed) {
 TEST(Causes, ALessGraveOneHidesNothing) {
   Violation note = named("wait", "host-sync", 10);
   note.severity = Severity::note;
-  const Report report = with({note, named("branch", "host-branch", 12, "wait")});
-  EXPECT_EQ(told(report), "12 10");
+  const Report report = made_of({note, named("branch", "host-branch", 12, "wait")});
+  EXPECT_EQ(causes_told(report), "12 10");
   EXPECT_EQ(report.verdict, Verdict::fail);
   EXPECT_EQ(report.summary.errors, 1u);
 }
 
 TEST(Causes, ThatAreNotInTheReportAreForgotten) {
   const Report report =
-      with({named("branch", "host-branch", 12, "gone"), named("self", "host-sync", 13, "self")});
+      made_of({named("branch", "host-branch", 12, "gone"), named("self", "host-sync", 13, "self")});
   EXPECT_EQ(report.summary.errors, 2u);
   for (const auto& fault : report.violations) EXPECT_EQ(fault.symptom_of, std::nullopt);
 }
@@ -98,26 +99,26 @@ TEST(Causes, ThatAreNotInTheReportAreForgotten) {
 TEST(Causes, OfACircleAreOne) {
   const Violation a = named("a", "host-sync", 10, "b"), b = named("b", "host-branch", 12, "a"),
                   c = named("c", "device-sized", 14, "b");
-  const Report one = with({a, b, c}), other = with({c, b, a});
+  const Report one = made_of({a, b, c}), other = made_of({c, b, a});
   EXPECT_EQ(one.summary.errors, 1u);
   EXPECT_EQ(one.summary.symptoms, 2u);
-  EXPECT_EQ(told(one), told(other));
+  EXPECT_EQ(causes_told(one), causes_told(other));
 }
 
 TEST(Causes, StayWhenTheReportIsFinishedOrReadAgain) {
-  Report report = with({named("wait", "host-sync", 10), named("branch", "host-branch", 12, "wait")});
+  Report report = made_of({named("wait", "host-sync", 10), named("branch", "host-branch", 12, "wait")});
   finish(report);
-  EXPECT_EQ(told(report), "10 12<-10");
+  EXPECT_EQ(causes_told(report), "10 12<-10");
   const auto again = from_json(to_json(report), "M.json");
   ASSERT_TRUE(again.ok()) << again.error();
-  EXPECT_EQ(told(*again), "10 12<-10");
+  EXPECT_EQ(causes_told(*again), "10 12<-10");
   EXPECT_EQ(contradiction(*again), std::nullopt);
   EXPECT_EQ(to_json(*again), to_json(report));
 }
 
 // A report that somebody edited to hide an error under one that is not there.
 TEST(Causes, AReportThatHidesAnErrorContradictsItself) {
-  Report report = with({named("wait", "host-sync", 10), named("branch", "host-branch", 12)});
+  Report report = made_of({named("wait", "host-sync", 10), named("branch", "host-branch", 12)});
   report.violations[1].symptom_of = std::string(16, '0');
   EXPECT_EQ(contradiction(report), std::nullopt);
   report.violations[1].symptom_of = report.violations[0].id;
@@ -136,11 +137,11 @@ TEST(Causes, OfTwoReportsAreOneInTheMerged) {
   branch.id = "#1";
   branch.symptom_of = "#0";
   for (const bool swapped : {false, true}) {
-    MergeInput run{with({wait, copy}), "r", std::string(64, swapped ? '2' : '1')};
-    MergeInput sources{with({seen, branch}, clean_sources()), "s", std::string(64, swapped ? '1' : '2')};
+    MergeInput run{made_of({wait, copy}), "r", std::string(64, swapped ? '2' : '1')};
+    MergeInput sources{made_of({seen, branch}, clean_sources()), "s", std::string(64, swapped ? '1' : '2')};
     const auto merged = merge({run, sources}, "0.1.0");
     ASSERT_TRUE(merged.ok()) << merged.error();
-    EXPECT_EQ(told(*merged), "12 11<-12 14<-12");
+    EXPECT_EQ(causes_told(*merged), "12 11<-12 14<-12");
     EXPECT_EQ(merged->summary.errors, 1u);
     EXPECT_EQ(merged->summary.symptoms, 2u);
   }
@@ -158,8 +159,8 @@ TEST(Causes, AreOrderedByWhatKillsThenByWhatAStepLoses) {
   killer.details["consequence"] = "killed capture 1 of s1";
   Violation refused = named("", "wrong-device", 60);  // seen in a capture, which goes before what would be
   refused.result = "cudaErrorInvalidResourceHandle (400)";
-  EXPECT_EQ(told(with({costing(1, 32, 1), costing(2, 2083, 16), costing(3, 0, 40), costing(4, 0, 2), refused,
-                       killer})),
+  EXPECT_EQ(causes_told(made_of({costing(1, 32, 1), costing(2, 2083, 16), costing(3, 0, 40), costing(4, 0, 2),
+                                 refused, killer})),
             "50 60 2 1 3 4");
 }
 
@@ -170,8 +171,8 @@ TEST(Causes, AreAsHeavyAsAllThatFollows) {
   wait.per_step = PerStep{2, 1, 5.0, {}};
   copy.per_step = PerStep{2, 1, 20.0, {}};
   other.per_step = PerStep{2, 1, 12.0, {}};
-  const Report report = with({other, copy, wait});
-  EXPECT_EQ(told(report), "10 9<-10 5");
+  const Report report = made_of({other, copy, wait});
+  EXPECT_EQ(causes_told(report), "10 9<-10 5");
   EXPECT_EQ(Causes(report).blocked_us_per_step(report.violations[0]), 25);
 }
 
@@ -182,8 +183,9 @@ TEST(Causes, ThatAStepRepeatsGoBeforeOneOfTheSameSize) {
     fault.per_step = PerStep{4, count, blocked_us, {}};
     return fault;
   };
-  EXPECT_EQ(told(with({costing(1, 63, 1), costing(2, 46, 8)})), "2 1");
-  EXPECT_EQ(told(with({costing(1, 630, 1), costing(2, 46, 8)})), "1 2") << "not one that is much longer";
+  EXPECT_EQ(causes_told(made_of({costing(1, 63, 1), costing(2, 46, 8)})), "2 1");
+  EXPECT_EQ(causes_told(made_of({costing(1, 630, 1), costing(2, 46, 8)})), "1 2")
+      << "not one that is much longer";
 }
 
 Violation in_expert_loop(int line, double blocked_us, const char* function = "Experts.forward") {
@@ -203,10 +205,11 @@ Violation in_expert_loop(int line, double blocked_us, const char* function = "Ex
 TEST(Causes, OfAFunctionThatTheFixReplacesAreOne) {
   Violation allowed = in_expert_loop(1009, 9);
   allowed.suppressed = Suppressed{"meant", "x.py:1009"};
-  const Report report = with({in_expert_loop(1008, 671), in_expert_loop(1003, 190), in_expert_loop(1006, 645),
-                              in_expert_loop(20, 5, "Router.forward"), allowed});
+  const Report report =
+      made_of({in_expert_loop(1008, 671), in_expert_loop(1003, 190), in_expert_loop(1006, 645),
+               in_expert_loop(20, 5, "Router.forward"), allowed});
   EXPECT_EQ(report.violations[0].situation, "host-sync.expert-loop");
-  EXPECT_EQ(told(report), "1003 1008<-1003 1006<-1003 20 1009");
+  EXPECT_EQ(causes_told(report), "1003 1008<-1003 1006<-1003 20 1009");
   EXPECT_EQ(report.summary.errors, 2u);
   EXPECT_EQ(report.summary.symptoms, 2u);
   Report again = report;
@@ -222,19 +225,19 @@ TEST(Causes, OfAUseInTheSourcesIsTheWaitThatTheRunSaw) {
   branch.flow = {{"a.cpp", 12, "read back"}, {"a.cpp", 20, "decides"}};
   Violation elsewhere = violation("host-branch", "a.cpp", 30, "g", "", Evidence::sources);
   elsewhere.flow = {{"a.cpp", 13, "read back"}, {"a.cpp", 30, "decides"}};
-  const auto merged = merge({{with({wait}), "r", std::string(64, '1')},
-                             {with({branch, elsewhere}, clean_sources()), "s", std::string(64, '2')}},
+  const auto merged = merge({{made_of({wait}), "r", std::string(64, '1')},
+                             {made_of({branch, elsewhere}, clean_sources()), "s", std::string(64, '2')}},
                             "0.1.0");
   ASSERT_TRUE(merged.ok()) << merged.error();
-  EXPECT_EQ(told(*merged), "12 20<-12 30");
+  EXPECT_EQ(causes_told(*merged), "12 20<-12 30");
 }
 
 TEST(PerStepCost, OfTwoRanksIsTheirMean) {
   Violation one = named("", "host-sync", 10), other = one;
   one.per_step = PerStep{3, 8, 50.0, {{1, "warm-up"}}};
   other.per_step = PerStep{1, 4, 10.0, {{1, "warm-up"}, {2, "not finished"}}};
-  const auto merged =
-      merge({{with({one}), "a", std::string(64, '1')}, {with({other}), "b", std::string(64, '2')}}, "1");
+  const auto merged = merge(
+      {{made_of({one}), "a", std::string(64, '1')}, {made_of({other}), "b", std::string(64, '2')}}, "1");
   ASSERT_TRUE(merged.ok()) << merged.error();
   ASSERT_EQ(merged->violations.size(), 1u);
   const auto again = from_json(to_json(*merged), "M.json");

@@ -17,7 +17,7 @@ using testing::clean_run;
 using testing::clean_sources;
 using testing::violation;
 
-Report eager_step() {
+Report marked_eager_step() {
   Report report = clean_run();
   report.captures.clear();
   report.subject.buckets.clear();
@@ -137,17 +137,18 @@ TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
 }
 
 TEST(Claims, AnEagerStepProvesNoGraph) {
-  const Claim claim = what_was_proved(eager_step());
+  const Claim claim = what_was_proved(marked_eager_step());
   EXPECT_EQ(claim.scope, "eager step only");
   EXPECT_EQ(claim.text, "marked step \"decode\" ran 6 times, no error in its calls, its streams not judged");
-  const NotProved open = what_was_not_proved(eager_step());
+  const NotProved open = what_was_not_proved(marked_eager_step());
   EXPECT_EQ(open.text, "that the step captures: no graph was captured or launched");
   EXPECT_EQ(open.command, "capgate audit -- PROGRAM, once it captures the step");
-  Report two = eager_step();
+  Report two = marked_eager_step();
   two.coverage.regions.push_back({"prefill", RegionSource::nvtx, 2});
   two.coverage.regions.push_back({"once", RegionSource::nvtx, 1});
-  EXPECT_EQ(what_was_proved(two).text,
-            "marked step \"decode\" ran 6 times and 1 more did, no error in its calls, its streams not judged");
+  EXPECT_EQ(
+      what_was_proved(two).text,
+      "marked step \"decode\" ran 6 times and 1 more did, no error in its calls, its streams not judged");
 }
 
 TEST(Claims, SourcesProveNoRun) {
@@ -165,7 +166,7 @@ TEST(Claims, BothTogetherAreSaidToBeBoth) {
   EXPECT_EQ(
       what_was_proved(report).text,
       "2 graphs captured, launched 160 times; 31 files parsed with 1 region, nothing refused or left out");
-  Report eager = eager_step();
+  Report eager = marked_eager_step();
   eager.coverage.files_parsed = 31;
   EXPECT_EQ(what_was_proved(eager).scope, "eager step and source");
 }
@@ -209,7 +210,7 @@ TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
   EXPECT_TRUE(has(run, "replays: their results were compared with no eager step"));
   EXPECT_TRUE(has(run, "sources: capgate lint read none"));
   EXPECT_FALSE(has(run, "a graph: none was captured, launched or compared"));
-  const auto eager = never_looked_at(eager_step());
+  const auto eager = never_looked_at(marked_eager_step());
   EXPECT_TRUE(has(eager, "a graph: none was captured, launched or compared"));
   EXPECT_TRUE(has(eager, "memory: whether what a graph refers to lives as long as the graph"));
   EXPECT_TRUE(has(eager, "batch sizes, shapes and branches that the run did not take"));
@@ -236,7 +237,7 @@ TEST(Claims, EachKindOfEvidenceHasItsOwnGaps) {
 
 TEST(Claims, FinishListsWhatNobodyLookedAt) {
   EXPECT_EQ(clean_run().coverage.not_checked, never_looked_at(clean_run()));
-  Report report = eager_step();
+  Report report = marked_eager_step();
   report.coverage.not_checked = {"Python lines: no CPython"};
   finish(report);
   finish(report);

@@ -22,7 +22,7 @@ Violation in_capture(const std::string& rule, const std::string& capture, const 
   return fault;
 }
 
-Report with(std::vector<Violation> faults) {
+Report failed_with(std::vector<Violation> faults) {
   Report report = clean_run();
   report.captures[1].result = "failed:cudaErrorStreamCaptureInvalidated";
   report.violations = std::move(faults);
@@ -44,35 +44,36 @@ TEST(Failure, LaunchesHaveTheFaultOfTheirGraph) {
 }
 
 TEST(Failure, ARefusedCallInADeadCaptureKilledIt) {
-  EXPECT_EQ(told(with({in_capture("host-sync", "c2", "cudaErrorStreamCaptureUnsupported (900)")})),
+  EXPECT_EQ(told(failed_with({in_capture("host-sync", "c2", "cudaErrorStreamCaptureUnsupported (900)")})),
             "CAPTURE DIES at step.cu:7");
   // By rule a graph of it is wrong; here CUDA refused it.
-  EXPECT_EQ(told(with({in_capture("default-stream", "c2", "cudaErrorStreamCaptureImplicit (906)")})),
+  EXPECT_EQ(told(failed_with({in_capture("default-stream", "c2", "cudaErrorStreamCaptureImplicit (906)")})),
             "CAPTURE DIES at step.cu:7");
   // The end of the capture is what CUDA refused, not the call that is named.
-  EXPECT_EQ(told(with({in_capture("unjoined-stream", "c2", "cudaSuccess")})), "CAPTURE DIES at step.cu:7");
+  EXPECT_EQ(told(failed_with({in_capture("unjoined-stream", "c2", "cudaSuccess")})),
+            "CAPTURE DIES at step.cu:7");
 }
 
 TEST(Failure, AnErrorInACompletedCaptureIsAWrongGraph) {
-  EXPECT_EQ(told(with({in_capture("sync-copy", "c1", "cudaSuccess")})),
+  EXPECT_EQ(told(failed_with({in_capture("sync-copy", "c1", "cudaSuccess")})),
             "GRAPH IS WRONG: it captures, but lacks the copy or memset, at step.cu:7");
   // Refused, and the capture went on without it.
-  EXPECT_EQ(told(with({in_capture("wrong-device", "c1", "cudaErrorInvalidResourceHandle (400)")})),
+  EXPECT_EQ(told(failed_with({in_capture("wrong-device", "c1", "cudaErrorInvalidResourceHandle (400)")})),
             "GRAPH IS WRONG: it captures, but lacks a kernel: its function was of another device, "
             "at step.cu:7");
   // By rule a capture of it dies; this one did not.
-  EXPECT_EQ(told(with({in_capture("host-sync", "c1", "cudaSuccess")})),
+  EXPECT_EQ(told(failed_with({in_capture("host-sync", "c1", "cudaSuccess")})),
             "GRAPH IS WRONG: it captures, but lacks the wait, at step.cu:7");
 }
 
 TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
   Violation wait = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
   wait.phase = Phase::step;
-  EXPECT_EQ(told(with({wait})), "A CAPTURE WOULD DIE at step.cu:7");
+  EXPECT_EQ(told(failed_with({wait})), "A CAPTURE WOULD DIE at step.cu:7");
   Violation branch = violation("host-branch", "step.cu", 7, "step", "", Evidence::sources);
   branch.phase = Phase::source;
   EXPECT_EQ(
-      told(with({branch})),
+      told(failed_with({branch})),
       "A REPLAY WOULD BE WRONG: a graph of this step would hold the side of the branch that the host took "
       "during the "
       "capture, at step.cu:7");
@@ -80,12 +81,12 @@ TEST(Failure, WhatNoCaptureHasShownWouldHappen) {
   Violation copy = violation("pageable-copy", "step.cu", 7, "step", "cudaMemcpyAsync");
   copy.phase = Phase::step;
   EXPECT_EQ(
-      told(with({copy})),
+      told(failed_with({copy})),
       "A REPLAY COULD BE WRONG: a graph of this step would hold the address of pageable host memory, at "
       "step.cu:7");
   // torch refuses that copy before CUDA is asked.
   copy.details = {{"direction", "host to device"}, {"in a capture", "refused by torch"}, {"region", "step"}};
-  EXPECT_EQ(told(with({copy})), "A CAPTURE WOULD DIE at step.cu:7");
+  EXPECT_EQ(told(failed_with({copy})), "A CAPTURE WOULD DIE at step.cu:7");
   EXPECT_EQ(failure_text({FailureKind::capture_dies, true, nullptr}, ""), "CAPTURE DIES");
 }
 
@@ -94,10 +95,10 @@ TEST(Failure, OneOfSeveralThatACaptureWouldDieOfIsNotSaidToBeTheOnlyOne) {
   Violation wait = violation("host-sync", "step.cu", 7, "step", "cudaStreamSynchronize");
   Violation other = violation("host-poll", "step.cu", 9, "step", "cudaStreamQuery");
   wait.phase = other.phase = Phase::step;
-  EXPECT_EQ(told(with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7, among others");
+  EXPECT_EQ(told(failed_with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7, among others");
   wait.id = "a";
   other.symptom_of = "a";
-  EXPECT_EQ(told(with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7");
+  EXPECT_EQ(told(failed_with({wait, other})), "A CAPTURE WOULD DIE at step.cu:7");
 }
 
 TEST(Failure, WhatWasSeenGoesFirstThenADeath) {
@@ -105,8 +106,8 @@ TEST(Failure, WhatWasSeenGoesFirstThenADeath) {
   would.phase = Phase::source;
   const Violation wrong = in_capture("sync-copy", "c1", "cudaSuccess");
   const Violation died = in_capture("host-poll", "c2", "cudaErrorStreamCaptureUnsupported (900)");
-  EXPECT_EQ(failure_of(with({would, wrong}))->at->rule, "sync-copy");
-  EXPECT_EQ(failure_of(with({wrong, would, died}))->at->rule, "host-poll");
+  EXPECT_EQ(failure_of(failed_with({would, wrong}))->at->rule, "sync-copy");
+  EXPECT_EQ(failure_of(failed_with({wrong, would, died}))->at->rule, "host-poll");
   EXPECT_EQ(failure_of(failed_run())->at->rule, "host-sync");
 }
 
@@ -116,9 +117,9 @@ TEST(Failure, OnlyErrorsThatCountAreFailures) {
   allowed.suppressed = Suppressed{"meant", "capgate.supp:1"};
   Violation warning = in_capture("host-node", "c1", "cudaSuccess");
   warning.severity = Severity::warning;
-  EXPECT_FALSE(failure_of(with({allowed, warning})));
+  EXPECT_FALSE(failure_of(failed_with({allowed, warning})));
   // What decides is the caller's to say: warnings under --fail-on warning, what is new beside a baseline.
-  const Report report = with({warning});
+  const Report report = failed_with({warning});
   const std::vector<const Violation*> faults{report.violations.data()};
   EXPECT_EQ(failure_of(report, faults)->kind, FailureKind::graph_is_wrong);
   EXPECT_FALSE(failure_of(report, violation("recapture", "a.cu", 1, "f")));
@@ -130,7 +131,7 @@ TEST(Failure, AGraphThatNoCaptureMadeIsNotSaidToCapture) {
     Violation fault = violation(rule, "graph.cu", 7, "build");
     fault.phase = Phase::replay;
     fault.details = std::move(details);
-    const Report report = with({fault});
+    const Report report = failed_with({fault});
     const auto failure = failure_of(report);
     return failure ? failure_text(*failure, "graph.cu:7") : "no failure";
   };

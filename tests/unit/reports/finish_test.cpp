@@ -14,7 +14,7 @@ using testing::clean_sources;
 using testing::failed_run;
 using testing::violation;
 
-Report with(std::vector<Violation> violations) {
+Report finished(std::vector<Violation> violations) {
   Report report = clean_run();
   report.violations = std::move(violations);
   finish(report);
@@ -22,7 +22,7 @@ Report with(std::vector<Violation> violations) {
 }
 
 std::string id_of(const Violation& fault) {
-  return with({fault}).violations.front().id;
+  return finished({fault}).violations.front().id;
 }
 
 TEST(FunctionKey, IsTheSameForEveryNamerOfAFunction) {
@@ -82,8 +82,8 @@ TEST(Ids, FollowRuleFileFunctionAndCallee) {
 TEST(Ids, CountEqualsInTheOrderOfTheFile) {
   const Violation first = violation("host-sync", "a.cpp", 10, "f", "c");
   const Violation second = violation("host-sync", "a.cpp", 20, "f", "c");
-  const auto one = with({first, second}).violations;
-  const auto other = with({second, first}).violations;
+  const auto one = finished({first, second}).violations;
+  const auto other = finished({second, first}).violations;
   ASSERT_EQ(one.size(), 2u);
   EXPECT_NE(one[0].id, one[1].id);
   EXPECT_EQ(one[0].id, other[0].id);
@@ -103,15 +103,15 @@ TEST(Ids, ACallBetweenTwoOthersChangesNeither) {
   const Violation first = quoted(10, "CU(cudaMemcpy(a, b, n, kind));"),
                   last = quoted(30, "CU(cudaMemcpy(c, d, n, kind));"),
                   between = quoted(20, "CU(cudaMemcpy(b, c, n, kind));");
-  const auto two = with({first, last}).violations;
-  const auto three = with({first, between, last}).violations;
+  const auto two = finished({first, last}).violations;
+  const auto three = finished({first, between, last}).violations;
   ASSERT_EQ(three.size(), 3u);
   EXPECT_EQ(three[0].id, two[0].id);
   EXPECT_EQ(three[2].id, two[1].id);
   EXPECT_NE(three[1].id, two[0].id);
   EXPECT_NE(three[1].id, two[1].id);
   // Only what is written alike is counted.
-  const auto alike = with({first, quoted(20, "CU(cudaMemcpy(a, b, n, kind));"), last}).violations;
+  const auto alike = finished({first, quoted(20, "CU(cudaMemcpy(a, b, n, kind));"), last}).violations;
   EXPECT_EQ(alike[0].id, two[0].id);
   EXPECT_NE(alike[1].id, two[0].id);
   EXPECT_EQ(alike[2].id, two[1].id);
@@ -163,7 +163,7 @@ TEST(Finish, SortsWhatCountsFirst) {
   const Violation error = violation("device-alloc", "a.cpp", 1, "f");
   Violation killer = violation("unjoined-stream", "z.cpp", 9, "f");
   killer.result = "cudaErrorStreamCaptureUnjoined";
-  const Report report = with({suppressed, note, warning, error, killer});
+  const Report report = finished({suppressed, note, warning, error, killer});
   std::string order;
   for (const auto& fault : report.violations) order += fault.rule + " ";
   EXPECT_EQ(order, "unjoined-stream device-alloc host-node lazy-load host-sync ");
@@ -177,7 +177,7 @@ TEST(Finish, SortsWhatCountsFirst) {
 TEST(Finish, TakesTheSituationsFixOnlyWhereThereIsNone) {
   Violation own = violation("host-sync", "a.cpp", 1, "f");
   own.hint = "mine";
-  const Report report = with({own, violation("host-sync", "b.cpp", 1, "f")});
+  const Report report = finished({own, violation("host-sync", "b.cpp", 1, "f")});
   EXPECT_EQ(report.violations[0].hint, "mine");
   EXPECT_EQ(report.violations[1].hint, find_situation(report.violations[1].situation)->fix);
 }
@@ -211,7 +211,7 @@ TEST(Verdict, AProvenErrorBeatsEveryReason) {
 TEST(Verdict, WarningsAndNotesNeverChangeIt) {
   Violation warning = violation("host-node", "a.cpp", 1, "f");
   warning.severity = Severity::warning;
-  Report report = with({warning});
+  Report report = finished({warning});
   EXPECT_EQ(report.verdict, Verdict::pass);
   EXPECT_EQ(exit_code(report), kExitPass);
   EXPECT_EQ(exit_code(report, Severity::warning), kExitFail);

@@ -13,7 +13,7 @@ namespace {
 using testing::clean_run;
 using testing::violation;
 
-Report with(size_t count) {
+Report listed_report(size_t count) {
   Report report = clean_run();
   for (size_t i = 0; i < count; ++i) {
     Violation fault = violation(i % 2 ? "host-poll" : "host-sync", "model/f" + std::to_string(i) + ".cpp", 7,
@@ -37,35 +37,35 @@ std::string listed(const std::string& text) {
 }
 
 TEST(Listing, MoreThanTenFindingsAreALineEach) {
-  const std::string eleven = listed(render_terminal(with(11), {}));
+  const std::string eleven = listed(render_terminal(listed_report(11), {}));
   EXPECT_EQ(times(eleven, "The host waits."), 0u) << eleven;
   EXPECT_EQ(times(eleven, "\nerror host-"), 10u) << eleven;
   EXPECT_EQ(times(eleven, "\nwarning host-poll model/f1.cpp:7 f1()"), 1u) << eleven;
   EXPECT_EQ(times(eleven, "`capgate show --all REPORT`"), 1u) << eleven;
-  const std::string ten = listed(render_terminal(with(10), {}));
+  const std::string ten = listed(render_terminal(listed_report(10), {}));
   EXPECT_EQ(times(ten, "The host waits."), 9u) << ten;  // the first is on the first screen
   EXPECT_EQ(times(ten, "--all"), 0u) << ten;
   TerminalOptions all;
   all.all = true;
-  EXPECT_EQ(times(listed(render_terminal(with(11), all)), "The host waits."), 10u);
+  EXPECT_EQ(times(listed(render_terminal(listed_report(11), all)), "The host waits."), 10u);
 }
 
 TEST(Listing, ASelectionListsWhatFitsInFull) {
   TerminalOptions options;
   options.selection.rules = {"host-poll"};
-  std::string text = render_terminal(with(11), options);
+  std::string text = render_terminal(listed_report(11), options);
   EXPECT_EQ(times(text, "5 of 11 findings selected\n"), 1u) << text;
   EXPECT_EQ(times(text, "\nerror host-sync model"), 0u) << text;
   EXPECT_EQ(times(text, "The host waits."), 5u) << text;
   options.selection.files = {"f1.cpp", "model/f3.cpp", "model/f5*"};
-  text = render_terminal(with(11), options);
+  text = render_terminal(listed_report(11), options);
   EXPECT_EQ(times(text, "3 of 11 findings selected\n"), 1u) << text;
   options.selection.least_severity = Severity::error;
-  text = render_terminal(with(11), options);
+  text = render_terminal(listed_report(11), options);
   EXPECT_EQ(times(text, "2 of 11 findings selected\n"), 1u) << text;
   EXPECT_EQ(times(text, " f1()"), 0u) << text;
   options.selection.files = {"elsewhere/*"};
-  EXPECT_EQ(times(render_terminal(with(11), options), "none of 11 findings selected\n"), 1u);
+  EXPECT_EQ(times(render_terminal(listed_report(11), options), "none of 11 findings selected\n"), 1u);
 }
 
 // A symptom is part of its cause, unless only the symptom was asked for.

@@ -27,7 +27,7 @@ Report merged(std::vector<MergeInput> inputs) {
   return report ? *report : Report{};
 }
 
-Report with(Report report, std::vector<Violation> faults) {
+Report adding(Report report, std::vector<Violation> faults) {
   report.violations = std::move(faults);
   finish(report);
   return report;
@@ -69,8 +69,8 @@ TEST(Merge, PairsAFaultSeenBothWays) {
   source.message = "waits";
   source.phase = Phase::source;
   source.flow = {{"a.cpp", 8, "copied from the device here"}};
-  const Report report =
-      merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+  const Report report = merged(
+      {input(adding(clean_run(), {run}), "r", '1'), input(adding(clean_sources(), {source}), "s", '2')});
   ASSERT_EQ(report.violations.size(), 1u);
   const Violation& both = report.violations[0];
   EXPECT_EQ(both.evidence, (std::vector<Evidence>{Evidence::runtime, Evidence::sources}));
@@ -85,8 +85,8 @@ TEST(Merge, KeepsTheFix) {
   Violation run = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize");
   Violation source = violation("host-sync", "a.cpp", 12, "f", "cudaStreamSynchronize", Evidence::sources);
   const auto hint = [&] {
-    const Report report =
-        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+    const Report report = merged(
+        {input(adding(clean_run(), {run}), "r", '1'), input(adding(clean_sources(), {source}), "s", '2')});
     return report.violations.size() == 1 ? report.violations[0].hint : "";
   };
   EXPECT_FALSE(hint().empty());
@@ -105,8 +105,8 @@ TEST(Merge, PairsACallThroughALibraryByWhatTheLineCalled) {
                   {FrameLanguage::native, "a.cpp", 12, "ns::f()", "a", true},
                   {FrameLanguage::native, "a.cpp", 20, "main", "a", false}}}};
   const auto pairs = [&](const Violation& source) {
-    return merged(
-               {input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')})
+    return merged({input(adding(clean_run(), {run}), "r", '1'),
+                   input(adding(clean_sources(), {source}), "s", '2')})
                .violations.size() == 1;
   };
   EXPECT_TRUE(pairs(violation("device-alloc", "a.cpp", 12, "ns::f", "cublasCreate", Evidence::sources)));
@@ -124,8 +124,8 @@ TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
   Violation source = violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", Evidence::sources);
   source.severity = Severity::warning;
   for (const bool run_first : {true, false}) {
-    std::vector<MergeInput> inputs{input(with(clean_run(), {run}), "r", '1'),
-                                   input(with(clean_sources(), {source}), "s", '2')};
+    std::vector<MergeInput> inputs{input(adding(clean_run(), {run}), "r", '1'),
+                                   input(adding(clean_sources(), {source}), "s", '2')};
     if (!run_first) std::swap(inputs[0], inputs[1]);
     const Report report = merged(std::move(inputs));
     ASSERT_EQ(report.violations.size(), 1u);
@@ -138,10 +138,10 @@ TEST(Merge, ARefusalWithoutARuleTakesTheRuleOfTheSources) {
        {violation("host-node", "a.cpp", 12, "f", "cudaLaunchHostFunc", Evidence::sources),
         violation("host-node", "a.cpp", 12, "f", "cudaStreamAddCallback", Evidence::runtime),
         violation("host-branch", "a.cpp", 12, "f", "", Evidence::sources)})
-    EXPECT_EQ(
-        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')})
-            .violations.size(),
-        2u)
+    EXPECT_EQ(merged({input(adding(clean_run(), {run}), "r", '1'),
+                      input(adding(clean_sources(), {other}), "s", '2')})
+                  .violations.size(),
+              2u)
         << other.rule;
 }
 
@@ -264,8 +264,8 @@ TEST(Merge, KeepsApartWhatIsNotTheSame) {
       violation("host-sync", "a.cpp", 12, "g", "cudaStreamSynchronize", Evidence::sources),
       violation("host-sync", "a.cpp", 12, "f", "cudaDeviceSynchronize", Evidence::sources)};
   for (const auto& other : others) {
-    const Report report =
-        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {other}), "s", '2')});
+    const Report report = merged(
+        {input(adding(clean_run(), {run}), "r", '1'), input(adding(clean_sources(), {other}), "s", '2')});
     EXPECT_EQ(report.violations.size(), 2u) << other.rule << other.location.file << other.location.line;
   }
 }
@@ -275,8 +275,8 @@ TEST(Merge, PairsAnInlinedNameWithTheQualifiedOne) {
   for (const auto& [function, faults] :
        {std::pair("ns::Layer::route", 1u), std::pair("ns::Layer::reroute", 2u)}) {
     const Violation source = violation("host-sync", "a.cpp", 12, function, "c", Evidence::sources);
-    const Report report =
-        merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+    const Report report = merged(
+        {input(adding(clean_run(), {run}), "r", '1'), input(adding(clean_sources(), {source}), "s", '2')});
     EXPECT_EQ(report.violations.size(), faults) << function;
   }
 }
@@ -286,8 +286,8 @@ TEST(Merge, PairsNeighboursWithTheirOwnTwins) {
     return violation("host-sync", "a.cpp", line, "f", "c", kind);
   };
   const Report report = merged(
-      {input(with(clean_run(), {at(10, Evidence::runtime), at(12, Evidence::runtime)}), "r", '1'),
-       input(with(clean_sources(), {at(10, Evidence::sources), at(12, Evidence::sources)}), "s", '2')});
+      {input(adding(clean_run(), {at(10, Evidence::runtime), at(12, Evidence::runtime)}), "r", '1'),
+       input(adding(clean_sources(), {at(10, Evidence::sources), at(12, Evidence::sources)}), "s", '2')});
   ASSERT_EQ(report.violations.size(), 2u);
   for (const auto& fault : report.violations) EXPECT_EQ(fault.evidence.size(), 2u);
   EXPECT_EQ(report.violations[0].location.line, 10);
@@ -302,8 +302,8 @@ TEST(Merge, AddsTheCountsOfRanks) {
   Violation rank1 = rank0;
   rank1.count = 4;
   rank1.processes = {1};
-  const Report report =
-      merged({input(with(clean_run(), {rank0}), "r0", '1'), input(with(clean_run(), {rank1}), "r1", '2')});
+  const Report report = merged(
+      {input(adding(clean_run(), {rank0}), "r0", '1'), input(adding(clean_run(), {rank1}), "r1", '2')});
   ASSERT_EQ(report.violations.size(), 1u);
   EXPECT_EQ(report.violations[0].count, 7u);
   EXPECT_EQ(report.violations[0].processes, (std::vector<int64_t>{1, 2}));
@@ -319,7 +319,7 @@ TEST(Merge, SizesThatDifferBetweenRanksAreARange) {
     one.message = "copies " + size + " at once: it is not in capture 1 of s2";
     one.details = {{"copy", size + " from the device"}, {"direction", "device to host"}};
     one.bytes = bytes;
-    return with(clean_run(), {one});
+    return adding(clean_run(), {one});
   };
   const auto both = [&](const Report& a, const Report& b) {
     return merged({input(a, "a", '1'), input(b, "b", '2')}).violations.at(0);
@@ -345,7 +345,7 @@ TEST(Merge, AddsTheCapturesOfRanks) {
     one.capture = "1:1";
     one.count = count;
     one.details = std::move(details);
-    return with(clean_run(), {one});
+    return adding(clean_run(), {one});
   };
   const auto details = [&](const Report& a, const Report& b) {
     return merged({input(a, "a", '1'), input(b, "b", '2')}).violations.at(0).details;
@@ -363,12 +363,12 @@ TEST(Merge, ASuppressionOfOneRankDoesNotCoverAnother) {
   Violation open = violation("host-sync", "a.cpp", 12, "f", "c");
   Violation allowed = open;
   allowed.suppressed = Suppressed{"why", "a.cpp:11"};
-  const Report ranks =
-      merged({input(with(clean_run(), {open}), "r0", '1'), input(with(clean_run(), {allowed}), "r1", '2')});
+  const Report ranks = merged(
+      {input(adding(clean_run(), {open}), "r0", '1'), input(adding(clean_run(), {allowed}), "r1", '2')});
   EXPECT_EQ(ranks.verdict, Verdict::fail);
   Violation source = violation("host-sync", "a.cpp", 12, "f", "c", Evidence::sources);
   const Report kinds = merged(
-      {input(with(clean_run(), {allowed}), "r", '1'), input(with(clean_sources(), {source}), "s", '2')});
+      {input(adding(clean_run(), {allowed}), "r", '1'), input(adding(clean_sources(), {source}), "s", '2')});
   EXPECT_EQ(kinds.verdict, Verdict::pass);
 }
 
@@ -378,8 +378,8 @@ TEST(Merge, DropsNotesOnSuppressionsThatAnotherReportUsed) {
   Violation note = violation("unused-suppression", "s.supp", 1, "", "", Evidence::sources);
   note.severity = Severity::note;
   note.details["suppression"] = "s.supp:1";
-  const Report report =
-      merged({input(with(clean_run(), {used}), "r", '1'), input(with(clean_sources(), {note}), "s", '2')});
+  const Report report = merged(
+      {input(adding(clean_run(), {used}), "r", '1'), input(adding(clean_sources(), {note}), "s", '2')});
   EXPECT_EQ(report.violations.size(), 1u);
 }
 
