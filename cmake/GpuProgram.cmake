@@ -1,23 +1,90 @@
 # Programs that only a machine with a GPU can run. A plain build leaves them out: `cmake --build BUILD --target gpu_programs`
-# builds them, as scripts/bundle does. What a plain build does instead is compile their sources to PTX, in a fifth of the
-# time: that parses and checks host and device code, so that a change which breaks one of them is noticed anywhere.
+# builds them, as scripts/bundle does. What a plain build does instead is compile their sources, host and device code with all
+# warnings, as far as PTX and as few translation units: most of a source's time goes into the headers of CUDA and of C++.
 if(NOT TARGET gpu_programs)
   add_custom_target(gpu_programs)
 endif()
 
-# After the target has its sources; its options may follow.
+# The lines of the sources that include headers, each once, as a file elsewhere would write them.
+function(_capgate_included out)
+  set(lines "")
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(STRINGS ${source} included REGEX "^#include [<\"]")
+    foreach(line ${included})
+      string(REGEX REPLACE "^#include ([<\"].*[>\"]).*$" "\\1" name "${line}")
+      if(name MATCHES "^\"(.*)\"$")
+        if(EXISTS ${folder}/${CMAKE_MATCH_1})
+          set(name "\"${folder}/${CMAKE_MATCH_1}\"")
+        endif()
+      endif()
+      list(APPEND lines "#include ${name}")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES lines)
+  list(JOIN lines "\n" lines)
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
+# TARGET: an object library of `text`, which includes sources. Not in the compile database, which has each program once.
+function(_capgate_compiles target text)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/compiles/${target}.cu)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+  add_library(${target} OBJECT ${file})
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${CAPGATE_CUDA_ARCHITECTURES}-virtual"
+                                             EXPORT_COMPILE_COMMANDS OFF)
+endfunction()
+
+# After the target has its sources; its options may follow. They are compiled as one: names in unnamed namespaces are the
+# program's, not the source's.
 function(gpu_program name)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(gpu_programs ${name})
-
   get_target_property(sources ${name} SOURCES)
-  add_library(${name}.compiles OBJECT ${sources})
+  set(text "")
+  foreach(source ${sources})
+    get_filename_component(source ${source} ABSOLUTE)
+    string(APPEND text "#include \"${source}\"\n")
+  endforeach()
+  _capgate_compiles(${name}.compiles "${text}")
   foreach(property COMPILE_DEFINITIONS COMPILE_OPTIONS INCLUDE_DIRECTORIES LINK_LIBRARIES)
     set_property(TARGET ${name}.compiles PROPERTY ${property} $<TARGET_PROPERTY:${name},${property}>)
   endforeach()
-  # Not in the compile database, which has each program once.
-  set_target_properties(${name}.compiles PROPERTIES
-    CUDA_PTX_COMPILATION ON
-    CUDA_ARCHITECTURES "${CAPGATE_CUDA_ARCHITECTURES}-virtual"
-    EXPORT_COMPILE_COMMANDS OFF)
+endfunction()
+
+# Programs of a source each, `batch` of them as one, with the definitions that they are built with:
+#   gpu_programs_together(NAME BATCH SOURCE[:DEFINITION]…)
+# Each is in a namespace of its own, behind the headers of them all. NAME.0, NAME.1, … are the targets, which the list
+# `NAME_TARGETS` names; their options may follow.
+function(gpu_programs_together name batch)
+  set(targets "")
+  list(LENGTH ARGN count)
+  set(from 0)
+  while(from LESS count)
+    list(SUBLIST ARGN ${from} ${batch} programs)
+    list(LENGTH targets number)
+    set(text "")
+    set(sources "")
+    foreach(program ${programs})
+      string(REPLACE ":" ";" program ${program})
+      list(POP_FRONT program source)
+      list(APPEND sources ${source})
+      get_filename_component(space ${source} NAME_WE)
+      string(MAKE_C_IDENTIFIER ${space} space)
+      list(LENGTH sources of_batch)
+      string(APPEND text "\n")
+      foreach(definition ${program})
+        string(APPEND text "#define ${definition}\n")
+      endforeach()
+      string(APPEND text "namespace ${space}_${of_batch} {\n#include \"${source}\"\n}\n")
+      foreach(definition ${program})
+        string(APPEND text "#undef ${definition}\n")
+      endforeach()
+    endforeach()
+    _capgate_included(headers ${sources})
+    _capgate_compiles(${name}.${number} "${headers}\n${text}")
+    list(APPEND targets ${name}.${number})
+    math(EXPR from "${from} + ${batch}")
+  endwhile()
+  set(${name}_TARGETS ${targets} PARENT_SCOPE)
 endfunction()
