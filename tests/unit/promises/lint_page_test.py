@@ -155,6 +155,27 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         self.assertTrue(any("theirs" in text for text in report["coverage"]["not_checked"]), report["coverage"]["not_checked"])
         self.assertEqual({rule for _, rule in self.rules(source, "--root", ".", name="mine/a.cu", behind=["-Itheirs"])}, {"host-sync"})
 
+    @promise(PAGE, "what cannot be analysed and runs only where a call of CUDA has failed: the capture is lost there.")
+    def test_what_only_a_failed_call_leads_to(self):
+        handler = f"{CUDA}void (*handler)();\nvoid step(float* x, cudaStream_t s) {{ {BEGIN} "
+        for source, code in (
+            (handler + f"if (cudaMemsetAsync(x, 0, 4, s) != cudaSuccess) handler(); {END} }}\n", 0),
+            (handler + f"if (cudaMemsetAsync(x, 0, 4, s) == cudaSuccess) handler(); {END} }}\n", 2),
+        ):
+            done = self.run_capgate("lint", "--out", "-", self.write("a.cu", source), "--")
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code == 0:
+                named = json.loads(done.stdout)["coverage"]["not_checked"]
+                self.assertTrue(any("only where a call of CUDA has failed" in text for text in named), named)
+
+    @promise(PAGE, "a host decision by the key of a capture that is made again for each key: `if (graph_rows != rows)")
+    def test_a_capture_that_is_made_again_for_each_key(self):
+        head = f"{CUDA}int graph_rows = -1;\nvoid step(const int* d, float* x, cudaStream_t s) {{ int rows = 0;\n"
+        head += "cudaMemcpyAsync(&rows, d, 4, cudaMemcpyDeviceToHost, s); cudaStreamSynchronize(s);\n"
+        head += f"if (graph_rows != rows) {{ {BEGIN}\nif (rows > 4) cudaMemsetAsync(x, 0, 4, s);\n{END} "
+        self.assertEqual(self.rules(head + "graph_rows = rows; } }\n"), set())
+        self.assertEqual({rule for _, rule in self.rules(head + "graph_rows = 1; } }\n")}, {"host-branch"})
+
     def test_a_guard_in_a_template_that_nothing_instantiates(self):
         template = GUARD.replace("struct", "template <class T> struct")
         code, printed = self.lint(f"{CUDA}{template}template <class T> void step(T s) {{ Guard<T> g(s); {WAIT} }}\n")
