@@ -64,8 +64,10 @@ std::string cost_without_time(const Report& report, const Violation& violation) 
     if (!launches) return "none yet: the graph was not launched since";
     if (number_in(violation, "captures")) return "no time: each launch since then works on what is there now";
     const Capture* capture = capture_of(report, violation);
-    if (capture && capture->replays == 1 && *launches == 1)
-      return "no time: the one launch of the graph came after it";
+    if (capture && capture->replays == *launches)
+      return "no time: " +
+             (*launches == 1 ? "the one launch" : "all " + counted(*launches, "launch", "launches")) +
+             " of the graph came after it";
     return capture && capture->replays >= *launches
                ? fmt::format("no time: {} of the {} of the graph ran with that node after it",
                              grouped(*launches), counted(capture->replays, "launch", "launches"))
