@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/counted.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {
