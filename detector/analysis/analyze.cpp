@@ -14,6 +14,7 @@
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/sources.h"
 #include "detector/analysis/steps.h"
+#include "detector/analysis/verify/coverage.h"
 #include "detector/analysis/watched_memory.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"
@@ -132,6 +133,8 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   StepCosts in_regions, in_replays;
   std::set<std::string> sources;
   std::vector<Watch> watches;
+  std::vector<VerifiedProcess> verified;
+  verified.reserve(trace.processes.size());
   std::vector<TimedThread> bars;
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
@@ -164,6 +167,11 @@ reports::Report analyze(const seal::SealedTrace& trace) {
       return at.known ? at.site : std::string();
     });
     judge_freed_memory(judge, ledger);
+    VerifiedProcess& own = verified.emplace_back();
+    own.timeline = &timeline;
+    own.verifications = read_verifications(trace.processes[i].trace);
+    own.evidence = replay_evidence(timeline, nodes, own.verifications);
+    judge_replay_mismatches(judge, own.evidence);
     watches.push_back({ledger.graphs, ledger.launches, ledger.thinned});
     add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
@@ -178,6 +186,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   report.metrics = step_metrics(in_replays.steps > 0 ? in_replays : in_regions);
   describe_run(trace, timelines, patterns, report);
   describe_watch(trace, timelines, watches, report);
+  describe_verifications(verified, report);
   report.coverage.sources_run.emplace(sources.begin(), sources.end());
   report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());
   if (room < kMostListedNodes / 2 &&

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "detector/analysis/judge.h"
+#include "detector/analysis/verify/explanations.h"
 
 namespace capgate::analysis {
 
@@ -72,6 +73,7 @@ std::vector<reports::Violation> Findings::take() {
   std::vector<reports::Violation> out;
   std::map<const Entry*, std::string> names;
   for (const Entry* entry : order_) names[entry] = "#" + std::to_string(names.size());
+  explain_mismatches(order_, names);
   for (Entry* entry : order_) {
     auto& violation = entry->violation;
     violation.id = names[entry];

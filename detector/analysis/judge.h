@@ -17,6 +17,7 @@
 namespace capgate::analysis {
 
 struct MemoryLedger;
+struct ReplayEvidence;
 class GraphNodes;
 
 // Where a fault is and how it was refused, when that is not the CUDA call that it is reported with.
@@ -196,7 +197,8 @@ void judge_recaptures(Judge& judge, const GraphNodes& nodes);    // recapture
 // graph-alloc-leak. Returns the refused launches that it explains.
 std::set<size_t> judge_graph_memory(Judge& judge, const GraphNodes& nodes);
 void judge_graph_refusals(Judge& judge, const GraphNodes& nodes,
-                          const std::set<size_t>& explained);       // graph-refused
-void judge_freed_memory(Judge& judge, const MemoryLedger& ledger);  // freed-memory
+                          const std::set<size_t>& explained);                             // graph-refused
+void judge_freed_memory(Judge& judge, const MemoryLedger& ledger);                        // freed-memory
+void judge_replay_mismatches(Judge& judge, const std::vector<ReplayEvidence>& evidence);  // replay-mismatch
 
 }  // namespace capgate::analysis

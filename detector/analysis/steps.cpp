@@ -57,6 +57,18 @@ bool blocks_host(const Timeline& timeline, const Call& call) {
          (call.r.bytes > kCopiedAside && reads_pageable(timeline, call.r));
 }
 
+namespace {
+
+// verify_replay waits, copies and compares between two launches.
+bool is_of_a_verification(const Timeline& timeline, const Step& step) {
+  const uint64_t from = timeline.call(step.from).r.h.seq, to = timeline.call(step.to).r.h.seq;
+  return std::any_of(timeline.verifying.begin(), timeline.verifying.end(), [&](const Verifying& span) {
+    return span.tid == step.tid && span.begin_seq < to && span.end_seq > from;
+  });
+}
+
+}  // namespace
+
 std::vector<Step> replay_steps(const Timeline& timeline) {
   std::map<uint32_t, std::vector<const Launch*>> by_thread;
   for (const auto& launch : timeline.launches) by_thread[timeline.call(launch.call).tid].push_back(&launch);
@@ -76,6 +88,7 @@ std::vector<Step> replay_steps(const Timeline& timeline) {
       last[exec] = i;
     }
   }
+  std::erase_if(steps, [&](const Step& step) { return is_of_a_verification(timeline, step); });
   return steps;
 }
 

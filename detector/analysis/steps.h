@@ -17,7 +17,7 @@ namespace capgate::analysis {
 
 // What a thread does between two consecutive launches of one executable graph. An interval in which another
 // graph was launched again and again is none: it is other work (another bucket's steps), not a part of this
-// one.
+// one; nor is one in which the thread verified a graph.
 struct Step {
   uint32_t tid = 0;
   uint64_t exec = 0;

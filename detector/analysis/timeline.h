@@ -117,6 +117,12 @@ struct Executable {
   const ExecVersion* version_at(uint64_t seq) const;
 };
 
+// While a thread runs verify_replay. What it does between two launches there is no step of the program.
+struct Verifying {
+  uint32_t tid = 0;
+  uint64_t begin_seq = 0, end_seq = kNever;
+};
+
 struct Timeline {
   const trace::ProcessTrace* trace = nullptr;
   std::vector<CallContext> contexts;  // one a call
@@ -127,6 +133,7 @@ struct Timeline {
   std::map<uint64_t, std::string> stream_labels;  // by key
   std::map<uint32_t, std::string> thread_names;
   std::map<uint64_t, uint64_t> pool_memory;  // stream-ordered allocations, start to end
+  std::vector<Verifying> verifying;          // by begin
   bool detached = false;                     // what came after is not known
 
   const Call& call(size_t i) const { return trace->calls[i]; }

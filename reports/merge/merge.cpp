@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reports/merge/merge_sources.h"
+#include "reports/merge/merge_verified.h"
 #include "reports/merge/merge_violations.h"
 #include "reports/model/names.h"
 #include "reports/suppressions/suppressions.h"
@@ -126,6 +127,7 @@ void merge_replay(std::optional<ReplayCoverage>& into, const std::optional<Repla
     into->memory_watched = std::min(into->memory_watched, from->memory_watched);
     add_new(into->allocators_not_seen, from->allocators_not_seen);
     std::sort(into->allocators_not_seen.begin(), into->allocators_not_seen.end());
+    add_verified(*into, *from);
   }
 }
 
@@ -169,6 +171,7 @@ void keep_capture_ids_apart(const Report& into, Report& from, size_t number) {
     if (violation.capture) violation.capture = prefix + *violation.capture;
     for (auto& nodes : violation.nodes) nodes.capture.insert(0, prefix);
   }
+  if (from.coverage.replay) name_executables(*from.coverage.replay, prefix);
   if (!from.timeline) return;
   for (auto& thread : from.timeline->threads)
     for (auto& bar : thread.bars)
@@ -196,12 +199,12 @@ void merge_one(Report& into, MergeInput from, size_t number) {
   if (!into.run) into.run = report.run;
   merge_subject(into.subject, report.subject);
   merge_environment(into.environment, report.environment);
+  keep_capture_ids_apart(into, report, number);
   merge_coverage(into.coverage, report.coverage);
   for (const auto& [key, value] : report.metrics) {
     const auto [own, added] = into.metrics.emplace(key, value);
     if (!added) own->second = std::max(own->second, value);
   }
-  keep_capture_ids_apart(into, report, number);
   into.captures.insert(into.captures.end(), std::make_move_iterator(report.captures.begin()),
                        std::make_move_iterator(report.captures.end()));
   merge_timeline(into.timeline, std::move(report.timeline));
@@ -224,6 +227,7 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
   if (auto compatible = check_subjects(inputs); !compatible) return Error{compatible.error()};
   if (auto of_one_program = check_sources(inputs); !of_one_program) return Error{of_one_program.error()};
 
+  list_unverified_runs(inputs);
   Report merged;
   merged.tool = {"capgate", tool_version, Component::merge};
   size_t number = 0;

@@ -43,6 +43,9 @@ inline constexpr std::array<std::string_view, 2> kWords<BaselineState>{"new", "k
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<MemoryWatched>{"no", "segments", "blocks"};
 
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<ReplayResult>{"equal", "differs", "not-counted"};
+
 template <class T>
 concept Worded = !kWords<T>.empty();
 

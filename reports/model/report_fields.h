@@ -65,10 +65,28 @@ inline constexpr auto kFields<ChangedSince> =
     std::tuple(field("revision", &ChangedSince::revision), field("in_reach", &ChangedSince::in_reach));
 
 template <>
-inline constexpr auto kFields<ReplayCoverage> =
-    std::tuple(field("graphs", &ReplayCoverage::graphs), field("launches", &ReplayCoverage::launches),
-               field("memory_watched", &ReplayCoverage::memory_watched),
-               field("allocators_not_seen", &ReplayCoverage::allocators_not_seen));
+inline constexpr auto kFields<VerifiedReplay> = std::tuple(
+    field("name", &VerifiedReplay::name), if_any("executable", &VerifiedReplay::executable),
+    if_any("captures", &VerifiedReplay::captures), if_any("buckets", &VerifiedReplay::buckets),
+    field("input_sets", &VerifiedReplay::input_sets), field("steps", &VerifiedReplay::steps),
+    field("refilled_bytes", &VerifiedReplay::refilled_bytes),
+    field("noise", &VerifiedReplay::noise).at_least_zero(), field("outputs", &VerifiedReplay::outputs),
+    if_any("unvaried", &VerifiedReplay::unvaried), field("result", &VerifiedReplay::result),
+    if_any("why", &VerifiedReplay::why), if_any("remedy", &VerifiedReplay::remedy));
+
+template <>
+inline constexpr auto kFields<UnverifiedReplay> =
+    std::tuple(field("executable", &UnverifiedReplay::executable),
+               if_any("captures", &UnverifiedReplay::captures), if_any("buckets", &UnverifiedReplay::buckets),
+               field("launches", &UnverifiedReplay::launches), field("why", &UnverifiedReplay::why));
+
+template <>
+inline constexpr auto kFields<ReplayCoverage> = std::tuple(
+    field("graphs", &ReplayCoverage::graphs), field("launches", &ReplayCoverage::launches),
+    field("memory_watched", &ReplayCoverage::memory_watched),
+    field("allocators_not_seen", &ReplayCoverage::allocators_not_seen),
+    if_any("verified", &ReplayCoverage::verified), if_any("not_verified", &ReplayCoverage::not_verified),
+    if_any("records_lost", &ReplayCoverage::records_lost));
 
 template <>
 inline constexpr auto kFields<Coverage> = std::tuple(

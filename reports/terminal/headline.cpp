@@ -64,9 +64,8 @@ std::string second_line(const Report& report, const Paint& paint) {
   }
   if (report.verdict == Verdict::pass) {
     const NotProved open = what_was_not_proved(report);
-    const std::string watched = what_was_watched(report);
     return "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + paint.bold(open.command)) +
-           (watched.empty() ? "" : ". Watched: " + watched);
+           what_was_seen(report);
   }
   const auto failure = failure_of(report);
   if (!failure) return "";

@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "reports/verdict/graph_counts.h"
+#include "reports/verdict/verified.h"
 
 namespace capgate::reports {
 
@@ -49,6 +50,12 @@ std::string what_was_watched(const Report& report) {
   std::string names;
   for (const std::string& name : replay.allocators_not_seen) names += (names.empty() ? "" : " and ") + name;
   return what + (names.empty() ? ", segment by segment" : ", but not the blocks of " + names) + words;
+}
+
+std::string what_was_seen(const Report& report) {
+  const std::string watched = what_was_watched(report), verified = what_was_verified(report);
+  return (watched.empty() ? "" : ". Watched: " + watched) +
+         (verified.empty() ? "" : ". Verified: " + verified);
 }
 
 }  // namespace capgate::reports

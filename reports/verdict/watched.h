@@ -14,4 +14,7 @@ std::string what_was_watched(const Report& report);
 // A block went whose address is inside a structure that a kernel was given: it may be a pointer or not.
 bool is_uncertain_word(const Violation& violation);
 
+// ". Watched: …. Verified: …", as the second line of a pass ends; empty where neither is known.
+std::string what_was_seen(const Report& report);
+
 }  // namespace capgate::reports

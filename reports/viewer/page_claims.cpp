@@ -6,6 +6,7 @@
 #include "reports/terminal/parts.h"
 #include "reports/verdict/claims.h"
 #include "reports/verdict/failure.h"
+#include "reports/verdict/verified.h"
 #include "reports/verdict/watched.h"
 
 namespace capgate::reports {
@@ -52,6 +53,8 @@ Json page_claims(const Report& report) {
       proved.push_back(claim.scope + ": " + claim.text);
   if (const std::string watched = what_was_watched(report); !watched.empty())
     proved.push_back("watched: " + watched);
+  if (const std::string verified = what_was_verified(report); !verified.empty())
+    proved.push_back("verified: " + verified);
   return {{"headline", headline(report)},
           {"first", first_finding(report)},
           {"proved", std::move(proved)},

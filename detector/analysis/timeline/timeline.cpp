@@ -50,6 +50,9 @@ class Walk {
         case RecordType::node_clone:
           replays_.clone(trace_.node_clones[event.index].r);
           break;
+        case RecordType::verify:
+          verify(trace_.verifications[event.index]);
+          break;
         case RecordType::thread: {
           const auto& record = trace_.threads[event.index];
           out_.thread_names[record.r.tid ? record.r.tid : record.tid] = trace_.text(record.r.name);
@@ -69,6 +72,18 @@ class Walk {
       captures_.expect_failure(record.tid, std::string(trace_.text(record.r.b ? record.r.b : record.r.a)));
     else if (op == trace::MarkOp::detach)
       out_.detached = true;
+  }
+
+  void verify(const trace::OnThread<trace::VerifyRecord>& record) {
+    const auto op = static_cast<trace::VerifyOp>(record.r.op);
+    if (op == trace::VerifyOp::begin) {
+      out_.verifying.push_back({record.tid, record.r.h.seq});
+    } else if (op == trace::VerifyOp::end) {
+      const auto open = std::find_if(out_.verifying.rbegin(), out_.verifying.rend(), [&](const auto& span) {
+        return span.tid == record.tid && span.end_seq == kNever;
+      });
+      if (open != out_.verifying.rend()) open->end_seq = record.r.h.seq;
+    }
   }
 
   void call(size_t index) {

@@ -610,6 +610,18 @@ void ProcessBuilder::notice(trace::NoticeKind kind, const std::string& text) {
   add(record, RecordType::notice);
 }
 
+void ProcessBuilder::verify(trace::VerifyOp op, const std::string& name, const std::string& facts) {
+  trace::VerifyRecord record{};
+  record.op = static_cast<uint16_t>(op);
+  record.name = string(name);
+  record.facts = string(facts);
+  if (op == trace::VerifyOp::begin) {
+    record.stack = native_;
+    record.python_stack = python_;
+  }
+  add(record, RecordType::verify);
+}
+
 void ProcessBuilder::end() {
   trace::EndRecord record{};
   record.how = 1;

@@ -130,6 +130,8 @@ class ProcessBuilder {
                                    const std::string& type, const std::string& text, uint64_t object = 0x5000,
                                    uint32_t uncaught = 0);
   void notice(trace::NoticeKind kind, const std::string& text);
+  // What a verification says of itself, at the place of at() and its kin.
+  void verify(trace::VerifyOp op, const std::string& name, const std::string& facts);
 
   // Ends the process: not called, it was killed.
   void end();

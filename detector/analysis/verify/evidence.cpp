@@ -1,0 +1,288 @@
+// How far the calls of a run bear a verification out, for each executable that it launched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/counted.h"
+#include "detector/analysis/copy_operands.h"
+#include "detector/analysis/verifications.h"
+#include "detector/analysis/verify/seen_steps.h"
+#include "detector/trace/node_kind.h"
+
+namespace capgate::analysis {
+namespace {
+
+constexpr uint64_t kFewestSteps = 3;
+constexpr size_t kFewestSets = 2;
+
+// The steps that follow each other from one state: those of one input set and one filling, in one round.
+using RunKey = std::tuple<int, bool, int>;  // set, refilled, filling
+
+struct Run {
+  std::vector<const SeenStep*> replays;
+  uint64_t eager_steps = 0;
+};
+
+bool launches(const Timeline& timeline, const SeenStep& seen, const Executable& exec) {
+  return std::any_of(seen.launches.begin(), seen.launches.end(),
+                     [&](size_t i) { return timeline.launches[i].exec == exec.number; });
+}
+
+bool share_a_capture(const ExecVersion& a, const ExecVersion& b) {
+  return std::any_of(a.captures.begin(), a.captures.end(), [&](int32_t capture) {
+    return std::find(b.captures.begin(), b.captures.end(), capture) != b.captures.end();
+  });
+}
+
+class Examination {
+ public:
+  Examination(const Timeline& timeline, const GraphNodes& nodes, const Verification& of)
+      : timeline_(timeline), nodes_(nodes), of_(of), steps_(seen_steps(timeline, of)) {
+    for (const auto& seen : steps_) {
+      Run& run = runs_[{seen.step->set, seen.step->refilled, seen.step->filling}];
+      if (seen.step->replay)
+        run.replays.push_back(&seen);
+      else
+        ++run.eager_steps;
+    }
+  }
+
+  void add_to(std::vector<ReplayEvidence>& out) {
+    std::set<uint64_t> launched;
+    for (const auto& seen : steps_)
+      if (seen.step->replay)
+        for (const size_t i : seen.launches) launched.insert(timeline_.launches[i].exec);
+    for (const uint64_t number : launched) out.push_back(examine(timeline_.executables[number - 1]));
+    if (!launched.empty()) return;
+    ReplayEvidence& none = out.emplace_back();
+    none.of = &of_;
+    judge_claim(none);
+    if (none.why.empty())
+      refuse(none, "the thread that verifies launched no executable graph in it",
+             "give verify_replay the program's own launch of the graph (replay=), made on the thread that "
+             "calls it");
+  }
+
+ private:
+  static void refuse(ReplayEvidence& evidence, std::string why, std::string remedy) {
+    evidence.why = std::move(why);
+    evidence.remedy = std::move(remedy);
+  }
+
+  // What the verification says of itself.
+  void judge_claim(ReplayEvidence& evidence) const {
+    if (of_.end == VerifyEnd::open)
+      refuse(evidence, "it did not end", "let verify_replay return before the program ends");
+    else if (of_.end == VerifyEnd::nothing)
+      refuse(evidence, of_.why, "change the call of verify_replay as this says");
+    else if (of_.end == VerifyEnd::raised)
+      refuse(evidence, "an exception ended it: " + of_.why, "repair what raised it");
+  }
+
+  ReplayEvidence examine(const Executable& exec) {
+    ReplayEvidence evidence;
+    evidence.of = &of_;
+    evidence.exec = &exec;
+    const std::set<int> sets = follow(exec, evidence);
+    for (const auto& difference : of_.differences) evidence.differs |= launched_in(exec, difference.set);
+    if (evidence.differs) return evidence;
+    judge_claim(evidence);
+    if (!evidence.why.empty()) return evidence;
+    if (!of_.differences.empty())
+      refuse(evidence, "the verification found a difference in an input set that launches another graph",
+             "repair what differs first");
+    else if (eager_launches(exec))
+      refuse(evidence, "the eager step launches this graph, too: it was compared with itself",
+             "give verify_replay an eager step that launches no graph");
+    else if (replays_run_the_eager_step())
+      refuse(
+          evidence,
+          "its replays run the kernels of the eager step beside the graph: the results are not the graph's",
+          "let replay= launch the graph alone");
+    else
+      judge_runs(exec, sets, evidence);
+    return evidence;
+  }
+
+  // Fills in which sets launched it, and returns those that did so in enough consecutive steps.
+  std::set<int> follow(const Executable& exec, ReplayEvidence& evidence) const {
+    std::map<int, uint64_t> in_a_row;
+    for (const auto& [key, run] : runs_) {
+      uint64_t longest = 0, row = 0;
+      for (const SeenStep* seen : run.replays) {
+        row = launches(timeline_, *seen, exec) ? row + 1 : 0;
+        longest = std::max(longest, row);
+        for (const size_t i : seen->launches) {
+          if (timeline_.launches[i].exec != exec.number) continue;
+          const size_t call = timeline_.launches[i].call;
+          if (!evidence.launch) evidence.launch = call;
+          evidence.contents.insert(contents_at(exec, timeline_.call(call).r.h.seq));
+        }
+      }
+      const auto [set, fresh] = in_a_row.try_emplace(std::get<0>(key), longest);
+      set->second = std::min(set->second, longest);
+    }
+    std::set<int> sets;
+    for (const auto& [set, steps] : in_a_row) {
+      if (steps == 0) continue;
+      ++evidence.input_sets;
+      evidence.steps = evidence.steps == 0 ? steps : std::min(evidence.steps, steps);
+      if (steps >= kFewestSteps) sets.insert(set);
+    }
+    return sets;
+  }
+
+  bool launched_in(const Executable& exec, int set) const {
+    return std::any_of(steps_.begin(), steps_.end(), [&](const SeenStep& seen) {
+      return seen.step->replay && seen.step->set == set && launches(timeline_, seen, exec);
+    });
+  }
+
+  bool eager_launches(const Executable& exec) const {
+    return std::any_of(steps_.begin(), steps_.end(), [&](const SeenStep& seen) {
+      return !seen.step->replay && (is_in(seen.launches, exec) || is_in(seen.launches_elsewhere, exec));
+    });
+  }
+
+  // Or another executable that holds work of the same capture.
+  bool is_in(const std::vector<size_t>& these, const Executable& exec) const {
+    for (const size_t i : these) {
+      const Executable& other = timeline_.executables[timeline_.launches[i].exec - 1];
+      if (other.number == exec.number) return true;
+      for (const auto& version : exec.versions)
+        for (const auto& held : other.versions)
+          if (share_a_capture(version, held)) return true;
+    }
+    return false;
+  }
+
+  // A replay that also runs all kernels of the eager step gives its results, whatever the graph does.
+  bool replays_run_the_eager_step() const {
+    std::map<std::pair<int, int>, const SeenStep*> eager;  // by set and step
+    for (const auto& seen : steps_)
+      if (!seen.step->replay) eager.try_emplace({seen.step->set, seen.step->step}, &seen);
+    return std::any_of(steps_.begin(), steps_.end(), [&](const SeenStep& seen) {
+      const auto same = eager.find({seen.step->set, seen.step->step});
+      if (!seen.step->replay || seen.launches.empty() || same == eager.end()) return false;
+      const auto& work = same->second->work;
+      return !work.empty() && std::all_of(work.begin(), work.end(), [&](const auto& kernel) {
+        const auto again = seen.work.find(kernel.first);
+        return again != seen.work.end() && again->second >= kernel.second;
+      });
+    });
+  }
+
+  void judge_runs(const Executable& exec, const std::set<int>& sets, ReplayEvidence& evidence) const {
+    if (sets.size() < kFewestSets)
+      return refuse(evidence,
+                    fmt::format("{} launched it in {} consecutive steps or more: it takes {}",
+                                counted(sets.size(), "input set"), kFewestSteps, kFewestSets),
+                    "verify each bucket in a call of its own, with two input sets or more of three steps");
+    if (!differ(sets))
+      return refuse(evidence,
+                    "it is not shown that the input sets that launched it give different eager results",
+                    "let load() write other values for each input set");
+    for (const int set : sets)
+      for (const int filling : {0, 1}) {
+        const auto run = runs_.find({set, false, filling});
+        if (run == runs_.end() || run->second.eager_steps < run->second.replays.size())
+          return refuse(evidence, fmt::format("input set {} has not as many eager steps as replays", set),
+                        "use the verify_replay that comes with this capgate");
+      }
+    if (!are_loaded(exec, sets))
+      return refuse(evidence, "nothing wrote to the device while its inputs were loaded",
+                    "let load() write each input set where the graph reads it");
+    if (const std::string output = not_copied(exec, sets); !output.empty())
+      return refuse(evidence, fmt::format("no copy of {} follows its launches", output),
+                    "name the device memory that the graph writes: outputs=");
+    evidence.refilled = of_.refilled_bytes > 0 && std::all_of(sets.begin(), sets.end(), [&](int set) {
+                          return runs_.contains({set, true, 0}) && runs_.contains({set, true, 1});
+                        });
+  }
+
+  // Each set is compared with set 0 alone: two that differ from it may be equal.
+  bool differ(const std::set<int>& sets) const {
+    const auto varied = static_cast<size_t>(
+        std::count_if(sets.begin(), sets.end(), [&](int set) { return of_.varied.contains(set); }));
+    return varied > 0 && varied < sets.size();
+  }
+
+  bool are_loaded(const Executable& exec, const std::set<int>& sets) const {
+    if (reads_the_host(exec)) return true;
+    std::set<int> loaded;
+    for (const auto& seen : steps_)
+      if (seen.loaded && sets.contains(seen.step->set)) loaded.insert(seen.step->set);
+    // One of them may have been there from the start.
+    return loaded.size() + 1 >= sets.size() && !loaded.empty();
+  }
+
+  // Then its inputs may be written without a call.
+  bool reads_the_host(const Executable& exec) const {
+    if (exec.versions.empty()) return false;
+    const auto held = nodes_.in(exec.versions.back());
+    return std::any_of(held.begin(), held.end(), [&](const NodeInGraph& in) {
+      if (in.node->kind != trace::kCopyNode) return false;
+      switch (operand_memory(timeline_, in.node->src, in.node->src_memory)) {
+        case trace::Memory::pageable:
+        case trace::Memory::pinned:
+        case trace::Memory::managed:
+        case trace::Memory::registered:
+          return true;
+        default:
+          return false;
+      }
+    });
+  }
+
+  // The first output that is not read after some launch; empty: all are.
+  std::string not_copied(const Executable& exec, const std::set<int>& sets) const {
+    for (const auto& seen : steps_) {
+      if (!seen.step->replay || !sets.contains(seen.step->set) || !launches(timeline_, seen, exec)) continue;
+      bool on_device = false;
+      for (const auto& [name, place] : places_at(seen.step->read_seq)) {
+        if (place->on_host || place->bytes == 0) continue;
+        on_device = true;
+        const bool copied = std::any_of(seen.copies.begin(), seen.copies.end(), [&](const auto& read) {
+          return !place->by_copy ||
+                 (read.from <= place->address && place->address - read.from + place->bytes <= read.bytes);
+        });
+        if (!copied && (place->by_copy || !seen.kernels)) return name;
+      }
+      if (!on_device) return "any output on the device";
+    }
+    return "";
+  }
+
+  std::map<std::string, const OutputPlace*> places_at(uint64_t seq) const {
+    std::map<std::string, const OutputPlace*> out;
+    for (const auto& place : of_.places)
+      if (place.seq < seq) out[place.name] = &place;
+    return out;
+  }
+
+  const Timeline& timeline_;
+  const GraphNodes& nodes_;
+  const Verification& of_;
+  std::vector<SeenStep> steps_;
+  std::map<RunKey, Run> runs_;
+};
+
+}  // namespace
+
+ContentsAt contents_at(const Executable& exec, uint64_t seq) {
+  ContentsAt out;
+  for (const auto& version : exec.versions) out.versions += version.from_seq <= seq ? 1 : 0;
+  for (const auto& edit : exec.edits) out.edits += edit.seq <= seq ? 1 : 0;
+  return out;
+}
+
+std::vector<ReplayEvidence> replay_evidence(const Timeline& timeline, const GraphNodes& nodes,
+                                            const std::vector<Verification>& verifications) {
+  std::vector<ReplayEvidence> out;
+  for (const auto& verification : verifications) Examination(timeline, nodes, verification).add_to(out);
+  return out;
+}
+
+}  // namespace capgate::analysis
