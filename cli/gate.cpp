@@ -24,7 +24,19 @@ struct GateOptions {
   std::string report, baseline, metrics, no_worse_than, owner, until;
   std::string fail_on = "error";
   bool allow_eager = false, update_baseline = false;
+  std::string require;
+  std::vector<std::string> buckets;
 };
+
+// Empty: it can be required.
+std::string wrong_requirement(const std::string& what) {
+  if (what == "replay") return "";
+  if (what == "replay=compared")
+    return "replay=compared is not there yet: arguments of eager steps and graphs are not compared; require "
+           "replay, "
+           "which takes a verification of each graph";
+  return "\"" + what + "\" cannot be required; require replay";
+}
 
 bool is_there(const std::string& path) {
   std::error_code ec;
@@ -77,6 +89,8 @@ Result<int> run(const GateOptions& options) {
   reports::GateOptions gate;
   gate.fail_on = reports::named<reports::Severity>(options.fail_on).value_or(reports::Severity::error);
   gate.allow_eager = options.allow_eager;
+  gate.require_replay = !options.require.empty();
+  gate.buckets = options.buckets;
   gate.report_name = options.report;
   gate.baseline_name = options.baseline;
   const auto metrics = reports::metrics_of(report);
@@ -149,6 +163,17 @@ void register_gate(CLI::App& app, int& exit_code) {
   add_fail_on(*command, options->fail_on);
   command->add_flag("--allow-eager", options->allow_eager,
                     "Pass on a marked step that ran eagerly, although no graph was ever captured");
+  auto* require =
+      command
+          ->add_option("--require", options->require,
+                       "replay: pass only if verify_replay ran in the audited program for every graph "
+                       "that it launched, and found the eager results")
+          ->type_name("WHAT")
+          ->check(wrong_requirement, "");
+  command
+      ->add_option("--bucket", options->buckets, "With --require: only the graphs of this bucket; repeatable")
+      ->type_name("NAME")
+      ->needs(require);
   command->callback([options, &exit_code] {
     const auto decided = run(*options);
     if (!decided) complain(decided.error());

@@ -11,6 +11,7 @@
 #include "reports/gate/digests.h"
 #include "reports/json/json.h"
 #include "reports/verdict/verdict.h"
+#include "reports/verdict/verified.h"
 
 namespace capgate::gate {
 namespace {
@@ -153,6 +154,16 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
   return std::nullopt;
 }
 
+std::optional<Answer> check_verification(const Asking& asking, const Report& report) {
+  if (!asking.demands.verified_replays) return std::nullopt;
+  const auto missing = reports::missing_verification(report, asking.self.buckets);
+  if (!missing) return std::nullopt;
+  return Answer{Refusal::not_verified,
+                fmt::format("the gate is closed: {} does not show that replays are right, "
+                            "because {}; to do: {}",
+                            asking.path, missing->text, missing->remedy)};
+}
+
 // A pass that rests on nothing: somebody took out what kept it from being one.
 std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
   Report anew = report;
@@ -163,8 +174,8 @@ std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
 }
 
 Answer check_report(const Asking& asking, const Report& report) {
-  for (const auto test :
-       {check_verdict, check_subject, check_buckets, check_machine, check_evidence, check_proof})
+  for (const auto test : {check_verdict, check_subject, check_buckets, check_machine, check_evidence,
+                          check_verification, check_proof})
     if (auto answer = test(asking, report)) return *answer;
   return {};
 }
@@ -188,11 +199,12 @@ Answer check(const std::string& report_path, const Subject& self, const Demands&
 }
 
 const char* name(Refusal refusal) {
-  static constexpr std::array<const char*, 20> kNames{
+  static constexpr std::array<const char*, 21> kNames{
       "none",          "missing",       "unreadable",  "other-schema",       "failed",
       "inconclusive",  "contradictory", "no-identity", "other-source",       "other-build",
       "other-code",    "other-config",  "other-mode",  "bucket-missing",     "other-architecture",
-      "other-devices", "other-driver",  "no-capture",  "no-static-evidence", "only-eager"};
+      "other-devices", "other-driver",  "no-capture",  "no-static-evidence", "only-eager",
+      "not-verified"};
   return kNames.at(static_cast<size_t>(refusal));
 }
 

@@ -40,6 +40,10 @@ struct Demands {
   bool static_evidence = true;    // a lint that parsed every file
   // Without completed_capture: a marked step that ran eagerly will do, although no graph was ever captured.
   bool allow_eager = false;
+  // Every graph that was launched, or every one of the named buckets, was verified: verify_replay ran in the
+  // audited program and found the eager results. Nothing weaker shows that a replay computes what the step
+  // does.
+  bool verified_replays = false;
   // What makes the report anew; it ends every refusal that a new report would remove.
   std::string make_report = "capgate audit, capgate lint and capgate merge on this build";
 };
@@ -64,7 +68,8 @@ enum class Refusal {
   other_driver,        // another driver branch
   no_capture,          // no completed capture of a bucket
   no_static_evidence,  // no lint in it
-  only_eager           // a marked step was seen run eagerly, and no capture
+  only_eager,          // a marked step was seen run eagerly, and no capture
+  not_verified         // a graph whose replays were compared with no eager step
 };
 
 struct Answer {

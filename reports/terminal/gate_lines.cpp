@@ -12,6 +12,7 @@
 #include "reports/verdict/claims.h"
 #include "reports/verdict/failure.h"
 #include "reports/verdict/verdict.h"
+#include "reports/verdict/verified.h"
 #include "reports/verdict/watched.h"
 
 namespace capgate::reports {
@@ -95,10 +96,15 @@ std::string fault_lines(const Deciding& deciding) {
 }
 
 // What the faults and reasons alone decide.
-ExitCode by_faults(const Report& report, Verdict verdict, bool any_fault, const GateOptions& gate) {
+ExitCode by_faults(Verdict verdict, bool any_fault, const std::optional<Reason>& unproved) {
   if (verdict == Verdict::fail || (verdict == Verdict::pass && any_fault)) return kExitFail;
-  const bool eager = is_eager_alone(report) && !gate.allow_eager;
-  return verdict == Verdict::inconclusive || eager ? kExitInconclusive : kExitPass;
+  return verdict == Verdict::inconclusive || unproved ? kExitInconclusive : kExitPass;
+}
+
+// What keeps a passing report from passing this gate.
+std::optional<Reason> unproved(const Report& report, const GateOptions& gate) {
+  if (is_eager_alone(report) && !gate.allow_eager) return only_eager(gate.report_name);
+  return gate.require_replay ? missing_verification(report, gate.buckets) : std::nullopt;
 }
 
 // With the numbers beside them: a metric that got worse fails, and one that was lost proves nothing.
@@ -128,7 +134,8 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
   const bool with_baseline = !gate.baseline_name.empty();
   const Verdict verdict = with_baseline ? verdict_with_baseline(report, comparison) : verdict_of(report);
   const auto faults = deciding(report, gate.fail_on, with_baseline);
-  const ExitCode own = by_faults(report, verdict, !faults.empty(), gate);
+  const auto missing = unproved(report, gate);
+  const ExitCode own = by_faults(verdict, !faults.empty(), missing);
   GateDecision decision;
   decision.exit_code = with_ratchet(own, gate.ratchet);
 
@@ -139,7 +146,7 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
     out = paint.red("gate: fail") + " - " + counted(gate.ratchet->worse.size(), "number") +
           " worse than in " + clean(gate.ratchet->file) + "\n";
   } else if (own == kExitInconclusive) {
-    const Reason reason = verdict == Verdict::pass ? only_eager(gate.report_name)
+    const Reason reason = verdict == Verdict::pass ? *missing
                           : report.reasons.empty() ? Reason{}
                                                    : report.reasons.front();
     out = inconclusive_lines(reason, paint);
@@ -159,9 +166,8 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
   out += covers(report, options.all) + not_checked_line(report, options.all);
   if (decision.exit_code == kExitPass) {
     const NotProved open = what_was_not_proved(report);
-    const std::string watched = what_was_watched(report);
     out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) +
-           (watched.empty() ? "" : ". Watched: " + watched) + "\n";
+           what_was_seen(report) + "\n";
   }
   if (with_baseline) out += baseline_lines(comparison, gate);
   return decision;

@@ -15,7 +15,9 @@ namespace capgate::reports {
 
 struct GateOptions {
   Severity fail_on = Severity::error;
-  bool allow_eager = false;   // a marked eager step may pass without any graph
+  bool allow_eager = false;     // a marked eager step may pass without any graph
+  bool require_replay = false;  // every graph must be verified, of these buckets where some are named
+  std::vector<std::string> buckets;
   std::string report_name;    // for the commands that it names
   std::string baseline_name;  // empty: without one; else the report's violations are already marked
   bool baseline_is_report = true;

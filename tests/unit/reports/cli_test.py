@@ -52,6 +52,40 @@ class Commands(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("gate: pass (eager step only)", out)
 
+    def test_gate_may_require_that_replays_were_verified(self):
+        code, out, _ = run("gate", GOLDEN / "clean_run.json", "--require", "replay")
+        self.assertEqual(code, 2)
+        self.assertIn("gate: inconclusive - no replay was compared with an eager step\n  to do: call verify_replay", out)
+        report = json.loads((GOLDEN / "clean_run.json").read_text(encoding="utf-8"))
+        replay = report["coverage"]["replay"]
+        replay["verified"] = [
+            {
+                "name": "decode", "executable": "4711:e1", "buckets": ["bs=1"], "input_sets": 2, "steps": 3, "refilled_bytes": 64,
+                "noise": 0, "outputs": ["logits"], "result": "equal",
+            }
+        ]  # fmt: skip
+        replay["not_verified"] = [{"executable": "4711:e2", "buckets": ["bs=8"], "launches": 80, "why": "no verification launched it"}]
+        path = self.here / "half.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        code, out, _ = run("gate", path, "--require", "replay")
+        self.assertEqual(code, 2)
+        self.assertIn("4711:e2 was launched 80 times and is not verified: no verification launched it", out)
+        code, out, _ = run("gate", path, "--require", "replay", "--bucket", "bs=1")
+        self.assertEqual(code, 0, out)
+        self.assertIn("Verified: 1 graph gave the eager results for 2 input sets over 3 steps", out)
+        self.assertEqual(run("gate", path, "--require", "replay", "--bucket", "bs=1", "--bucket", "bs=8")[0], 2)
+        self.assertEqual(run("gate", path)[0], 0)
+
+    def test_what_gate_cannot_require_is_one_sentence(self):
+        for words, part in (
+            (["--require", "replay=compared"], "replay=compared is not there yet"),
+            (["--require", "speed"], '"speed" cannot be required; require replay'),
+            (["--bucket", "bs=1"], "--require"),
+        ):
+            code, out, err = run("gate", GOLDEN / "clean_run.json", *words)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn(part, err)
+
     def test_gate_tells_what_the_report_covers(self):
         code, out, _ = run("gate", GOLDEN / "merged_clean.json")
         self.assertEqual(code, 0)
