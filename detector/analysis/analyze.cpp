@@ -14,7 +14,7 @@
 #include "detector/analysis/left_captures.h"
 #include "detector/analysis/sources.h"
 #include "detector/analysis/steps.h"
-#include "detector/analysis/verify/coverage.h"
+#include "detector/analysis/verification_coverage.h"
 #include "detector/analysis/watched_memory.h"
 #include "reports/settings/settings.h"
 #include "reports/suppressions/suppressions.h"

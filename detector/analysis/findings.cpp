@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "detector/analysis/judge.h"
-#include "detector/analysis/verify/explanations.h"
+#include "detector/analysis/mismatch_explanations.h"
 
 namespace capgate::analysis {
 

@@ -1,4 +1,4 @@
-#include "detector/analysis/verify/coverage.h"
+#include "detector/analysis/verification_coverage.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "detector/analysis/verify/explanations.h"
+#include "detector/analysis/mismatch_explanations.h"
 
 #include <algorithm>
 
