@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "reports/merge/assumptions.h"
 #include "reports/merge/merge_sources.h"
 #include "reports/merge/merge_verified.h"
 #include "reports/merge/merge_violations.h"
@@ -234,6 +235,7 @@ Result<Report> merge(std::vector<MergeInput> inputs, const std::string& tool_ver
   for (auto& input : inputs) merge_one(merged, std::move(input), ++number);
   for (auto& violation : merged.violations) violation.baseline.reset();
   join_uses_with_runs(merged.violations);
+  check_assumptions(merged.violations);
   drop_notes_on_used(merged);
   // Lints of several folders: it takes one of them to contain the region.
   if (std::any_of(merged.coverage.regions.begin(), merged.coverage.regions.end(),

@@ -33,6 +33,7 @@ void Guarded::settle(Finding& finding) const {
       assumed->used = true;
       because = "ruled out by the assumption " + assumed->text;
       finding.details["assumed"] = assumed->text;
+      if (!was_note) finding.details["not_assumed"] = "warning";  // for merge, should a run refute it
     } else if (knows_all_ && never_holds(test, set_)) {
       because = "nothing in the program sets it";
     }

@@ -444,6 +444,65 @@ TEST(Merge, ARegionInTheSourceIsNoOccurrenceOfAStep) {
   EXPECT_EQ(merged({input(rank, "r", '1'), input(sources, "s", '2')}).verdict, Verdict::inconclusive);
 }
 
+Report with(Report report, std::vector<Violation> violations) {
+  report.violations = std::move(violations);
+  finish(report);
+  return report;
+}
+
+Violation assumed(int line, const std::string& assumption) {
+  Violation v = violation("host-sync", "a.cpp", line, "ns::f", "cudaStreamSynchronize", Evidence::sources);
+  v.severity = Severity::note;
+  v.phase = Phase::source;
+  v.message = "waits, only if cfg.debug (ruled out by the assumption " + assumption + ")";
+  v.details = {{"only_if", "cfg.debug"}, {"assumed", assumption}, {"not_assumed", "warning"}};
+  return v;
+}
+
+TEST(Merge, ARunThatGotWhereAnAssumptionRuledItOutIsAnError) {
+  Violation run = violation("host-sync", "a.cpp", 12, "ns::f", "cudaStreamSynchronize");
+  run.severity = Severity::note;
+  run.phase = Phase::capture;
+  run.message = "waited";
+  const std::vector<Violation> sources = {assumed(12, "cfg.debug=0"), assumed(40, "cfg.debug=0"),
+                                          assumed(80, "cfg.trace=0")};
+  const Report report =
+      merged({input(with(clean_run(), {run}), "r", '1'), input(with(clean_sources(), sources), "s", '2')});
+  ASSERT_EQ(report.violations.size(), 3u);
+  EXPECT_EQ(report.verdict, Verdict::fail);
+  const Violation& refuting = report.violations[0];
+  EXPECT_EQ(refuting.severity, Severity::error);
+  EXPECT_EQ(refuting.message, "waited; the run got here, so that the assumption cfg.debug=0 does not hold");
+  EXPECT_EQ(refuting.details.at("refutes"), "cfg.debug=0");
+  const Violation& open_again = report.violations[1];
+  EXPECT_EQ(open_again.location.line, 40);
+  EXPECT_EQ(open_again.severity, Severity::warning);
+  EXPECT_EQ(open_again.message,
+            "waits, only if cfg.debug (the assumption cfg.debug=0 does not hold in a run)");
+  EXPECT_EQ(report.violations[2].location.line, 80);
+  EXPECT_EQ(report.violations[2].severity, Severity::note);
+  // A merge of the merge says it once.
+  const Report again = merged({input(report, "m", '3'), input(clean_run(), "r2", '4')});
+  ASSERT_EQ(again.violations.size(), 3u);
+  EXPECT_EQ(again.violations[0].message, refuting.message);
+  EXPECT_EQ(again.verdict, Verdict::fail);
+}
+
+TEST(Merge, AnAssumptionIsRefutedOnlyByWhatRanInARegion) {
+  Violation between = violation("host-sync", "a.cpp", 12, "ns::f", "cudaStreamSynchronize");
+  between.severity = Severity::note;
+  between.phase = Phase::step;
+  Violation elsewhere = violation("host-sync", "a.cpp", 50, "ns::f", "cudaStreamSynchronize");
+  elsewhere.severity = Severity::note;
+  const Report report = merged({input(with(clean_run(), {between, elsewhere}), "r", '1'),
+                                input(with(clean_sources(), {assumed(12, "cfg.debug=0")}), "s", '2')});
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  for (const Violation& v : report.violations) {
+    EXPECT_EQ(v.severity, Severity::note) << v.message;
+    EXPECT_FALSE(v.details.contains("refutes"));
+  }
+}
+
 TEST(Merge, KeepsTheInputsOfAMerge) {
   const Report first = merged({input(clean_run(), "r", '1'), input(clean_sources(), "s", '2')});
   Report engine = clean_sources();
