@@ -227,6 +227,9 @@ NotProved what_was_not_proved(const Report& report) {
     return {"anything about a replay: no graph was launched", ""};
   if (has_graph(report) && !killed_a_capture_for_good(report) && all_is_verified(report))
     return {"that replays are right for other inputs than those that were verified", ""};
+  if (std::any_of(report.violations.begin(), report.violations.end(),
+                  [](const Violation& violation) { return violation.rule == "replay-mismatch"; }))
+    return {"that nothing else differs: a verification follows each output up to its first difference", ""};
   if (has_graph(report) && !killed_a_capture_for_good(report))
     return {
         std::string("that a replay computes what the eager step does; a test shows it with ") +

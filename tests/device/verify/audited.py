@@ -26,12 +26,14 @@ FAULTS = {
     "freed-memory": "logits",
     "not-loaded": "logits",
 }
+NOT_COUNTED = "not counted"
 PYTHON = {
     "PyTorch.test_a_right_graph": None,
     "PyTorch.test_a_graph_that_is_captured_here": None,
-    "PyTorch.test_a_position_that_the_graph_keeps": "cache",
+    "PyTorch.test_a_position_that_the_graph_keeps": "logits",
     "PyTorch.test_modules_of_half_precision": None,
-    "CuPy.test_a_right_graph": None,
+    # CuPy copies by kernels, which show no copy of an output.
+    "CuPy.test_a_right_graph": NOT_COUNTED,
 }
 
 
@@ -42,6 +44,8 @@ def expect(report, differs):
     wrong = []
     if not verified:
         return ["no verification in coverage.replay"]
+    if differs is NOT_COUNTED:
+        return [f"{v['name']}: {v['result']}" for v in verified if v["result"] != "not-counted"]
     mismatches = [v for v in report["violations"] if v["rule"] == "replay-mismatch"]
     if differs is None:
         wrong += [f"{v['name']}: {v['result']}: {v.get('why', '')}" for v in verified if v["result"] != "equal"]
@@ -62,7 +66,8 @@ def audit(options, name, command, differs, gated):
     report = options.keep / f"{name}.json"
     done = subprocess.run(
         [options.capgate, "audit", "--out", report, "--trace", options.keep / name, "--", *command],
-        capture_output=True, text=True, timeout=300, env=os.environ | {"CAPGATE_SOURCE": str(HERE.parents[2])},
+        capture_output=True, text=True, timeout=300,
+        env=os.environ | {"CAPGATE_SOURCE": str(HERE.parents[2])} | ({"WITHOUT_CUPY": "1"} if name.startswith("PyTorch") else {}),
     )  # fmt: skip
     if not report.exists():
         return [f"no report: {done.stderr[-400:]}"]

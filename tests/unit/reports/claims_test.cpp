@@ -136,6 +136,15 @@ TEST(Claims, WhatWasRefusedOrLeftOutIsNotDenied) {
             "2 graphs captured, launched 160 times, nothing else refused or left out, 1 allowed fault");
 }
 
+TEST(Claims, ADifferenceThatWasShownIsNotCalledUnproved) {
+  Report report = clean_run();
+  report.violations = {violation("replay-mismatch", "step.cu", 7, "verify", "cudaGraphLaunch")};
+  report.violations[0].phase = Phase::replay;
+  finish(report);
+  EXPECT_EQ(what_was_not_proved(report).text,
+            "that nothing else differs: a verification follows each output up to its first difference");
+}
+
 TEST(Claims, AnEagerStepProvesNoGraph) {
   const Claim claim = what_was_proved(marked_eager_step());
   EXPECT_EQ(claim.scope, "eager step only");
