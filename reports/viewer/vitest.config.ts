@@ -11,6 +11,7 @@ export default defineConfig({
           isolate: false, // files share what they import, and the browser's tabs
           maxWorkers: 2, // one works while the other waits for the browser
           include: ['tests/e2e/**/*_test.ts'],
+          expect: { poll: { timeout: 20_000 } }, // the page answers a key in its own time
           globalSetup: 'tests/made/browser_server.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export const keys: [string, string][] = [
   ['/', 'search the findings'],
@@ -11,7 +11,8 @@ export const keys: [string, string][] = [
 
 export function Help({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once: an Escape before the dialog is modal would go to the page, and the dialog would stay.
+  useLayoutEffect(() => {
     const box = dialog.current;
     box?.showModal();
     return () => box?.close();

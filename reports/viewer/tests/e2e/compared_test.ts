@@ -14,17 +14,17 @@ test('a page with a baseline shows what is new, fixed and still there', async ()
   expect(figures).toContain('1 fixed since the baseline');
   await page.click('nav >> text=Compared');
   const part = (title: string) => page.locator('section.compared', { has: page.locator(`h2:has-text("${title}")`) });
-  expect(await part('New').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s1')]);
-  expect(await part('Fixed').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s3')]);
-  expect(await part('Still there').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s2')]);
+  await expect.poll(() => part('New').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s1')]);
+  await expect.poll(() => part('Fixed').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s3')]);
+  await expect.poll(() => part('Still there').locator('li').allTextContents()).toEqual([expect.stringContaining('stream s2')]);
   await page.click('nav >> text=Findings');
   await page.locator('label', { hasText: 'new' }).locator('input').check();
-  expect(await page.locator('.row .tag.new').count()).toBe(await page.locator('.row').count());
+  await expect.poll(() => page.locator('.row .tag.new').count()).toBe(await page.locator('.row').count());
   await close(tab);
 });
 
 test('a page without one has no such part', async () => {
   const tab = await open(pageOf(report()));
-  expect(await tab.page.locator('nav >> text=Compared').count()).toBe(0);
+  await expect.poll(() => tab.page.locator('nav >> text=Compared').count()).toBe(0);
   await close(tab);
 });

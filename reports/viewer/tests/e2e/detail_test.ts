@@ -13,17 +13,17 @@ test('C++ and Python frames stand in one stack, library frames folded', async ()
   const { page } = tab;
   const stack = page.locator('.stack').first();
   const folded = await stack.locator('li').count();
-  expect(await stack.locator('.frame').first().textContent()).toContain('cudaStreamSynchronize');
-  expect(await stack.locator('.frame.here').textContent()).toContain('modeling_deepseek_v4.py:1003');
+  await expect.poll(() => stack.locator('.frame').first().textContent()).toContain('cudaStreamSynchronize');
+  await expect.poll(() => stack.locator('.frame.here').textContent()).toContain('modeling_deepseek_v4.py:1003');
   const fold = stack.locator('.fold button').first();
-  expect(await fold.textContent()).toContain('9 frames in libcudart.so.13, libtorch_cuda.so, libtorch_cpu.so, …');
+  await expect.poll(() => fold.textContent()).toContain('9 frames in libcudart.so.13, libtorch_cuda.so, libtorch_cpu.so, …');
   await fold.click();
-  expect(await stack.locator('li').count()).toBe(folded + 9);
-  expect(await stack.textContent()).toContain('at::native::nonzero_cuda');
+  await expect.poll(() => stack.locator('li').count()).toBe(folded + 9);
+  await expect.poll(() => stack.textContent()).toContain('at::native::nonzero_cuda');
   const languages = await stack.locator('.language').allTextContents();
   expect(languages.indexOf('Python')).toBeGreaterThan(languages.indexOf('C++'));
   await fold.click();
-  expect(await stack.locator('li').count()).toBe(folded);
+  await expect.poll(() => stack.locator('li').count()).toBe(folded);
   await close(tab);
 });
 
@@ -44,16 +44,16 @@ test('every stack, the flow, the details, the rule and the symptoms are shown', 
   data.report.violations[1]!.symptom_of = data.report.violations[0]!.id;
   const tab = await open(`${pageWith(JSON.stringify(data))}#findings`);
   const { page } = tab;
-  expect(await page.locator('.row.below').count()).toBe(1);
+  await expect.poll(() => page.locator('.row.below').count()).toBe(1);
   await page.click('.row >> nth=0');
   const titles = await page.locator('.detail .part > h3').allTextContents();
   for (const title of ['Call stack', 'Where the memory was allocated', 'Where it was captured', 'Where the memory was freed', 'Where the stream was forked', '1 symptom that would go away with it'])
     expect(titles).toContain(title);
   expect(titles.indexOf('Call stack')).toBeLessThan(titles.indexOf('Where the memory was freed'));
-  expect(await page.locator('.flow li').allTextContents()).toEqual(['the device writes n a.cpp:1', 'n decides the branch a.cpp:4']);
-  expect(await page.textContent('.detail .facts')).toContain('0x7f80');
+  await expect.poll(() => page.locator('.flow li').allTextContents()).toEqual(['the device writes n a.cpp:1', 'n decides the branch a.cpp:4']);
+  await expect.poll(() => page.textContent('.detail .facts')).toContain('0x7f80');
   await page.click('.rule-page summary');
-  expect(await page.textContent('.rule-page')).toContain('capgate explain host-branch');
+  await expect.poll(() => page.textContent('.rule-page')).toContain('capgate explain host-branch');
   await page.click('.detail .part a:has-text("stream s2")');
   await page.waitForSelector('.detail h3:text-is("A symptom of")');
   await close(tab);

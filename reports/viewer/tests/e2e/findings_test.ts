@@ -20,20 +20,20 @@ const places = (tab: Awaited<ReturnType<typeof open>>) => tab.page.locator('.row
 test('facets narrow the list, count what is left, and combine', async () => {
   const tab = await open(`${address}#findings`);
   const { page } = tab;
-  expect(await page.locator('.row').count()).toBe(5);
+  await expect.poll(() => page.locator('.row').count()).toBe(5);
   const facet = (name: string) => page.locator('fieldset', { has: page.locator(`legend:text-is("${name}")`) });
   await facet('Rule').locator('label', { hasText: 'sync-copy' }).locator('input').check();
-  expect(await page.locator('.row').count()).toBe(2);
-  expect(await facet('Severity').locator('label', { hasText: 'warning' }).locator('.count').textContent()).toBe('1');
+  await expect.poll(() => page.locator('.row').count()).toBe(2);
+  await expect.poll(() => facet('Severity').locator('label', { hasText: 'warning' }).locator('.count').textContent()).toBe('1');
   // The other values of a chosen facet still say what they would bring.
-  expect(await facet('Rule').locator('label', { hasText: 'lazy-load' }).locator('.count').textContent()).toBe('1');
+  await expect.poll(() => facet('Rule').locator('label', { hasText: 'lazy-load' }).locator('.count').textContent()).toBe('1');
   await facet('Severity').locator('label', { hasText: 'error' }).locator('input').check();
-  expect(await places(tab)).toEqual(['a/one.cpp:2']);
-  expect(await page.textContent('.kept')).toBe('1 of 5 findings');
+  await expect.poll(() => places(tab)).toEqual(['a/one.cpp:2']);
+  await expect.poll(() => page.textContent('.kept')).toBe('1 of 5 findings');
   await page.click('text=Show all');
-  expect(await page.locator('.row').count()).toBe(5);
+  await expect.poll(() => page.locator('.row').count()).toBe(5);
   await facet('State').locator('label', { hasText: 'allowed' }).locator('input').check();
-  expect(await places(tab)).toEqual(['c.py:1']);
+  await expect.poll(() => places(tab)).toEqual(['c.py:1']);
   await close(tab);
 });
 
@@ -41,19 +41,19 @@ test('free text, sorting and grouping', async () => {
   const tab = await open(`${address}#findings`);
   const { page } = tab;
   await page.fill('#search', 'NEEDLE copy');
-  expect(await places(tab)).toEqual(['a/one.cpp:2']);
+  await expect.poll(() => places(tab)).toEqual(['a/one.cpp:2']);
   await page.fill('#search', 'no such word');
-  expect(await page.locator('.row').count()).toBe(0);
-  expect(await page.textContent('.list .empty')).toContain('Nothing matches');
+  await expect.poll(() => page.locator('.row').count()).toBe(0);
+  await expect.poll(() => page.textContent('.list .empty')).toContain('Nothing matches');
   await page.fill('#search', '');
   await page.selectOption('.choose:has-text("Sort") select', 'place');
-  expect(await places(tab)).toEqual(['a/one.cpp:2', 'a/one.cpp:9', 'b/two.cpp:1', 'b/two.cpp:7', 'c.py:1']);
+  await expect.poll(() => places(tab)).toEqual(['a/one.cpp:2', 'a/one.cpp:9', 'b/two.cpp:1', 'b/two.cpp:7', 'c.py:1']);
   await page.selectOption('.choose:has-text("Sort") select', 'blocked');
   expect((await places(tab))[0]).toBe('a/one.cpp:2');
   await page.selectOption('.choose:has-text("Sort") select', 'count');
   expect((await places(tab))[0]).toBe('a/one.cpp:9');
   await page.selectOption('.choose:has-text("Group") select', 'rule');
-  expect(await page.locator('.group').allTextContents()).toEqual(['sync-copy 2', 'host-sync 2', 'lazy-load 1']);
+  await expect.poll(() => page.locator('.group').allTextContents()).toEqual(['sync-copy 2', 'host-sync 2', 'lazy-load 1']);
   await close(tab);
 });
 
@@ -67,10 +67,10 @@ test('the address holds the whole state', async () => {
   const there = page.url();
   expect(there).toContain('rule=sync-copy');
   const again = await open(there);
-  expect(await again.page.inputValue('#search')).toBe('cpp');
-  expect(await again.page.locator('label', { hasText: 'sync-copy' }).locator('input').isChecked()).toBe(true);
-  expect(await again.page.locator('.group').count()).toBe(1);
-  expect(await again.page.textContent('#detail-title')).toBe(await page.textContent('#detail-title'));
+  await expect.poll(() => again.page.inputValue('#search')).toBe('cpp');
+  await expect.poll(() => again.page.locator('label', { hasText: 'sync-copy' }).locator('input').isChecked()).toBe(true);
+  await expect.poll(() => again.page.locator('.group').count()).toBe(1);
+  await expect.poll(() => again.page.textContent('#detail-title')).toBe(await page.textContent('#detail-title'));
   await close(again);
   await page.goBack();
   await page.waitForSelector('.choose-one');
@@ -82,7 +82,7 @@ test('the address holds the whole state', async () => {
 test('of thousands of findings at most 300 rows are in the page, wherever one scrolls', async () => {
   const tab = await open(`${pageOf(largeReport(3000, 800))}#findings`, { height: 1400 });
   const { page } = tab;
-  expect(await page.textContent('.kept')).toBe('3,000 findings');
+  await expect.poll(() => page.textContent('.kept')).toBe('3,000 findings');
   for (const part of [0, 0.3, 0.999]) {
     await page.evaluate((at) => {
       const list = document.querySelector('.rows')!;
@@ -93,8 +93,8 @@ test('of thousands of findings at most 300 rows are in the page, wherever one sc
       const seen = [...document.querySelectorAll('.row')].map((row) => row.getBoundingClientRect()).filter((row) => row.top < list.bottom && row.bottom > list.top);
       return seen.length > 10;
     });
-    expect(await page.locator('li').count()).toBeLessThan(300);
+    await expect.poll(() => page.locator('li').count()).toBeLessThan(300);
   }
-  expect(await page.locator('.row >> nth=-1').textContent()).toContain('layer_');
+  await expect.poll(() => page.locator('.row >> nth=-1').textContent()).toContain('layer_');
   await close(tab);
 });

@@ -67,12 +67,12 @@ test.each([0, 3])('whatever the texts of a report are, none runs (%d)', async (a
   await page.mouse.move(700, 300);
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   await page.waitForSelector('.printed');
-  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
-  expect(await page.locator('script').count()).toBe(1);
-  expect(await page.locator('img, iframe, object, embed, link').count()).toBe(0);
-  expect(await page.locator('a:not([href^="#"])').count()).toBe(0);
+  await expect.poll(() => page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+  await expect.poll(() => page.locator('script').count()).toBe(1);
+  await expect.poll(() => page.locator('img, iframe, object, embed, link').count()).toBe(0);
+  await expect.poll(() => page.locator('a:not([href^="#"])').count()).toBe(0);
   // Nothing that turns the direction of writing or steers reaches the screen.
-  expect(await page.textContent('body')).not.toMatch(/[\u0000-\u0008\u001b\u202a-\u202e\u2066-\u2069]/);
+  await expect.poll(() => page.textContent('body')).not.toMatch(/[\u0000-\u0008\u001b\u202a-\u202e\u2066-\u2069]/);
   await close(tab);
 });
 
@@ -90,7 +90,7 @@ test('the policy allows the page\'s own script and nothing else', async () => {
     document.getElementById('bad')!.click();
   });
   await page.waitForTimeout(100);
-  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+  await expect.poll(() => page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
   expect(tab.complaints.length).toBeGreaterThan(0); // the browser says what it refused
   await page.close();
 });
@@ -100,7 +100,7 @@ test('a name of a million characters is cut, and the page stays usable', async (
   const tab = await open(`${pageOf(report({ violations: [violation(1, { message: name, location: { file: name, line: 1, function: name } })] }))}#findings?id=0000000000000001`);
   const { page } = tab;
   expect((await page.textContent('#detail-title'))!).toMatch(/^x{4000}… \(996,000 bytes more\)$/);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await close(tab);
 });
 
@@ -118,23 +118,23 @@ test('lists without end are drawn in part, and counted', async () => {
   });
   const tab = await open(`${pageOf(made)}#findings?id=0000000000000001`);
   const { page } = tab;
-  expect(await page.locator('.source .here').textContent()).toContain('line 900');
-  expect(await page.textContent('.flow')).toContain('and 4,900 more');
-  expect(await page.textContent('.detail')).toContain('and 20 more stacks');
+  await expect.poll(() => page.locator('.source .here').textContent()).toContain('line 900');
+  await expect.poll(() => page.textContent('.flow')).toContain('and 4,900 more');
+  await expect.poll(() => page.textContent('.detail')).toContain('and 20 more stacks');
   for (const view of ['findings?id=0000000000000001', 'overview', 'timeline']) {
     await page.evaluate((to) => (location.hash = to), view);
     await page.waitForSelector(`main.${view.split('?')[0]}`);
     expect(await page.evaluate(() => document.querySelectorAll('*').length), view).toBeLessThan(40_000);
   }
-  expect(await page.locator('.time-bar').count()).toBe(1000);
-  expect(await page.textContent('.capture-line')).toContain('4,000 shorter events left out');
+  await expect.poll(() => page.locator('.time-bar').count()).toBe(1000);
+  await expect.poll(() => page.textContent('.capture-line')).toContain('4,000 shorter events left out');
   await close(tab);
 });
 
 test('a number that JavaScript cannot hold exactly keeps nobody from the page', async () => {
   const text = JSON.stringify(report({ captures: [capture('1:1', { nodes: [node(0), node(1)], edges: [[0, 1]] })] })).replaceAll('"id":1,', '"id":18446744073709551615,').replace('[[0,1]]', '[[0,18446744073709551615]]').replace('"duration_us":1200', '"duration_us":1e308');
   const tab = await open(`${pageOf(written(text))}#graph`);
-  expect(await tab.page.locator('.node').count()).toBe(2);
+  await expect.poll(() => tab.page.locator('.node').count()).toBe(2);
   await close(tab);
 });
 
@@ -158,8 +158,8 @@ test('a page with data that is not whole or not what it should be says what is w
   for (const [data, complaint] of broken) {
     await tab.page.goto(pageWith(data));
     await tab.page.waitForSelector('main');
-    expect(await tab.page.textContent('h1')).toBe('This page cannot be shown');
-    expect(await tab.page.textContent('main')).toContain(complaint);
+    await expect.poll(() => tab.page.textContent('h1')).toBe('This page cannot be shown');
+    await expect.poll(() => tab.page.textContent('main')).toContain(complaint);
   }
   await close(tab);
 });
