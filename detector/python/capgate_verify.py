@@ -3,7 +3,7 @@
     from capgate_marks import verify_replay
 
     verify_replay(
-        eager=lambda: model(x, cache),           # one step, eagerly; may return its outputs
+        eager=step,                              # one step, eagerly: writes logits, or returns all outputs by name
         replay=graph.replay,                     # the program's own launch; without it the step is captured here
         load=lambda i: x.copy_(prompts[i]),      # puts input set i where the step reads it; or (i, step)
         outputs={"logits": logits},              # what the graph writes
@@ -12,7 +12,7 @@
 
 Every input set is run for `steps` consecutive steps, eagerly and by replay, from the same state. Outputs are filled before
 each step, once with NaN and once with a large number, so that a value that nobody wrote is not taken for a result. Eager
-steps are run twice to measure their noise. Then every free block of the allocator is filled, and all of it runs again: a
+steps are run twice to measure their noise. Then the free blocks of the allocator are filled, and all of it runs again: a
 graph that lives on freed memory shows it there.
 
 What passes is this and no more: this graph gave the eager results for these inputs, over these steps. Under `capgate audit`

@@ -45,6 +45,16 @@ std::string remedy_of(const VerifiedReplay& verified) {
                                       : kVerify;
 }
 
+// What makes the verification count that is there and does not; else a call of it.
+std::string remedy_for(const Report& report, const UnverifiedReplay& graph) {
+  for (const auto& verified : verifications(report))
+    if (verified.result == ReplayResult::not_counted && verified.executable == graph.executable &&
+        !verified.remedy.empty() &&
+        graph.why == fmt::format("verification \"{}\" does not count: {}", verified.name, verified.why))
+      return verified.remedy;
+  return kVerify;
+}
+
 // Of one bucket, or of all that was launched.
 std::optional<Reason> missing(const Report& report, const std::string* bucket) {
   for (const auto& other : report.coverage.replay->not_verified)
@@ -52,7 +62,7 @@ std::optional<Reason> missing(const Report& report, const std::string* bucket) {
       return Reason{fmt::format("{}the executable graph {} was launched {} and is not verified: {}",
                                 of_bucket(bucket), other.executable,
                                 other.launches == 1 ? "once" : counted(other.launches, "time"), other.why),
-                    kVerify};
+                    remedy_for(report, other)};
   // Of several verifications of one executable it takes one that is enough.
   std::map<std::string, const VerifiedReplay*> best;  // by executable
   for (const auto& verified : verifications(report)) {
@@ -70,6 +80,17 @@ std::optional<Reason> missing(const Report& report, const std::string* bucket) {
   return std::nullopt;
 }
 
+std::string unfollowed(const std::vector<std::string>& allocators) {
+  if (std::find(allocators.begin(), allocators.end(), "PyTorch") != allocators.end())
+    return "capgate audit --trace DIR -- PROGRAM, from the program's start, where DIR has room for the whole "
+           "trace";
+  std::string names;
+  for (const auto& name : allocators) names += (names.empty() ? "" : " or ") + name;
+  return "audit a process that does not import " + names +
+         " (blocks of it are not followed); a graph that uses it takes its memory from an allocator that is "
+         "followed: PyTorch's own or CUDA's";
+}
+
 // What a verification cannot show of memory, the audit must have watched.
 std::optional<Reason> unwatched(const Report& report) {
   const ReplayCoverage& replay = *report.coverage.replay;
@@ -80,8 +101,7 @@ std::optional<Reason> unwatched(const Report& report) {
                       (names.empty() ? std::string() : ": the blocks of " + names + " were not seen"),
                   names.empty()
                       ? "capgate audit --trace DIR -- PROGRAM, where DIR has room for the whole trace"
-                      : "let the memory of the graphs come from an allocator whose blocks are followed: "
-                        "PyTorch's own or CUDA's"};
+                      : unfollowed(replay.allocators_not_seen)};
   }
   uint64_t lost = replay.records_lost;
   for (const auto& process : report.coverage.processes) lost = std::max(lost, process.events_dropped);

@@ -19,14 +19,16 @@ std::string values_text(const ReplayDifference& at) {
   return out + fmt::format("; {:.3g} is allowed)", at.allowed);
 }
 
-// The other outputs that differ, each once: "", " and cache", " and 3 more".
+// What else differs, each once: "", "; cache differs, too", "; cache and position differ, too", "; 4 more
+// differ".
 std::string more_text(const Verification& of) {
   std::set<std::string> names;
   for (const auto& difference : of.differences) names.insert(difference.what);
   names.erase(of.differences.front().what);
   if (names.empty()) return "";
-  return names.size() == 1 ? "; " + *names.begin() + " differs, too"
-                           : "; " + counted(names.size(), "more output") + " differ";
+  if (names.size() == 1) return "; " + *names.begin() + " differs, too";
+  if (names.size() == 2) return "; " + *names.begin() + " and " + *names.rbegin() + " differ, too";
+  return "; " + grouped(names.size()) + " more differ";
 }
 
 std::string graph_text(const Judge& judge, int32_t capture) {

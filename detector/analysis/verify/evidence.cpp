@@ -87,7 +87,11 @@ class Examination {
     evidence.exec = &exec;
     const std::set<int> sets = follow(exec, evidence);
     for (const auto& difference : of_.differences) evidence.differs |= launched_in(exec, difference.set);
-    if (evidence.differs) return evidence;
+    if (evidence.differs) {
+      evidence.refilled = std::any_of(of_.differences.begin(), of_.differences.end(),
+                                      [](const auto& difference) { return difference.refilled; });
+      return evidence;
+    }
     judge_claim(evidence);
     if (!evidence.why.empty()) return evidence;
     if (!of_.differences.empty())
@@ -194,7 +198,15 @@ class Examination {
     if (!are_loaded(exec, sets))
       return refuse(evidence, "nothing wrote to the device while its inputs were loaded",
                     "let load() write each input set where the graph reads it");
-    if (const std::string output = not_copied(exec, sets); !output.empty())
+    if (const std::string output = not_copied(exec, sets); !output.empty() && read_by_kernels())
+      return refuse(
+          evidence,
+          fmt::format(
+              "no copy of {} follows its launches; kernels ran there, in which the audit sees no address",
+              output),
+          "name outputs that CUDA's own copies read: dense tensors of PyTorch, or buffers in C++; CuPy's "
+          "arrays do not count yet");
+    else if (!output.empty())
       return refuse(evidence, fmt::format("no copy of {} follows its launches", output),
                     "name the device memory that the graph writes: outputs=");
     evidence.refilled = of_.refilled_bytes > 0 && std::all_of(sets.begin(), sets.end(), [&](int set) {
@@ -234,6 +246,11 @@ class Examination {
           return false;
       }
     });
+  }
+
+  bool read_by_kernels() const {
+    return std::any_of(steps_.begin(), steps_.end(),
+                       [](const SeenStep& seen) { return seen.step->replay && seen.kernels; });
   }
 
   // The first output that is not read after some launch; empty: all are.

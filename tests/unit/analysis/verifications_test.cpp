@@ -130,6 +130,14 @@ TEST_F(Verifications, ACopyOfAPartIsNoCopyOfTheOutput) {
   expect_not_counted(report(), "no copy of logits follows its launches");
 }
 
+TEST_F(Verifications, OutputsThatKernelsCopyAreNotCalledUncopied) {
+  captured();
+  verify({.reads = [this](uint64_t, uint64_t) { p.launch(kStream, "elementwise_copy"); }});
+  expect_not_counted(report(),
+                     "no copy of logits follows its launches; kernels ran there, in which the audit sees no "
+                     "address");
+}
+
 TEST_F(Verifications, OutputsOnTheHostAloneAreNoOutputsOfAGraph) {
   captured();
   verify({.by = "host"});

@@ -17,14 +17,14 @@ PAGE = "README.md"
 class Readme(Promises):
     @promise(
         PAGE,
-        "The first line of a pass says what was proved (`capture only`, `built graph only`, `eager step only`, `source only`), the second what was not.",
+        "The first line of a pass says what was proved (`capture only`, `capture and replays` where every graph that was launched is verified, `built graph only`, `eager step only`, `source only`), the second what was not.",
     )
     @promise(PAGE, "The first line of a fail says which kind it is: `CAPTURE DIES` at a line, or `GRAPH IS WRONG`")
     @promise(PAGE, "For an eager step and for sources it is `A CAPTURE WOULD DIE`, `A REPLAY WOULD BE WRONG` or `A REPLAY COULD BE WRONG`.")
     @promise(PAGE, "the run proved nothing; the report's second line says what to do about it")
     def test_the_first_two_lines_of_every_recorded_report(self):
         kinds = {
-            "pass": r"PASS \((capture only|built graph only|eager step only|source only)\): ",
+            "pass": r"PASS \((capture only|capture and replays|built graph only|eager step only|source only)\): ",
             "fail": r"FAIL: (CAPTURE DIES at |GRAPH IS WRONG: (?:it captures, but |it launches, but |CUDA refused its |its update was refused, )|A CAPTURE WOULD DIE at |A REPLAY WOULD BE WRONG: |A REPLAY COULD BE WRONG: )",
             "inconclusive": r"INCONCLUSIVE: ",
         }

@@ -121,6 +121,12 @@ TEST(VerifiedReplays, MemoryMustBeWatchedBlockByBlock) {
   report.coverage.replay->allocators_not_seen = {"CuPy"};
   EXPECT_EQ(missing(report),
             "the memory of the graphs was not watched block by block: the blocks of CuPy were not seen");
+  const auto to_do = [&](std::vector<std::string> allocators) {
+    report.coverage.replay->allocators_not_seen = std::move(allocators);
+    return missing_verification(report, {})->remedy;
+  };
+  EXPECT_TRUE(to_do({"CuPy", "RMM"}).starts_with("audit a process that does not import CuPy or RMM"));
+  EXPECT_TRUE(to_do({"CuPy", "PyTorch"}).starts_with("capgate audit --trace DIR"));
   report.coverage.replay->memory_watched = MemoryWatched::no;
   EXPECT_NE(missing(report), "");
 }
