@@ -24,7 +24,7 @@ HEAD = """# The calls that an audit watches
 
 Each call of the CUDA runtime and driver belongs to a family. The preloaded library decides by its family whether a call
 is watched, and the rules what it does. This page is written by `scripts/generate/calls` from
-`detector/trace/families.def`; a call that the toolkit adds gets its family in `detector/preload/calls/gen_calls.py`.
+`detector/trace/families.def`; a call that the toolkit adds gets its family in `detector/preload/table/gen_families.py`.
 
 | family | calls | watched | it |
 | --- | --- | --- | --- |

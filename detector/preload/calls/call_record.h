@@ -4,7 +4,7 @@
 #include <cupti_callbacks.h>
 #include <stdint.h>
 
-#include "detector/preload/calls/call_shape.h"
+#include "detector/preload/table/call_shape.h"
 #include "detector/trace/format.h"
 
 namespace capgate::preload {

@@ -1,18 +1,18 @@
 #include "detector/preload/calls/consequences.h"
 
-#include "detector/preload/calls/call_shape.h"
 #include "detector/preload/calls/deaths.h"
 #include "detector/preload/calls/exceptions.h"
-#include "detector/preload/calls/families.h"
 #include "detector/preload/calls/graph_calls.h"
-#include "detector/preload/calls/host_watch.h"
-#include "detector/preload/calls/pool_blocks.h"
 #include "detector/preload/calls/until.h"
-#include "detector/preload/calls/window.h"
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/cuda/graph_dump.h"
+#include "detector/preload/memory/host_watch.h"
+#include "detector/preload/memory/pool_blocks.h"
 #include "detector/preload/system/debug.h"
+#include "detector/preload/table/call_shape.h"
+#include "detector/preload/table/families.h"
+#include "detector/preload/table/window.h"
 #include "detector/preload/writer/thread_state.h"
 
 namespace capgate::preload {

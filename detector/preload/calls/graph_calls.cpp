@@ -2,13 +2,13 @@
 
 #include <cuda.h>
 
-#include "detector/preload/calls/call_shape.h"
-#include "detector/preload/calls/families.h"
-#include "detector/preload/calls/host_watch.h"
 #include "detector/preload/cuda/graph_dump.h"
 #include "detector/preload/cuda/known_graphs.h"
 #include "detector/preload/cuda/node_params.h"
+#include "detector/preload/memory/host_watch.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/table/call_shape.h"
+#include "detector/preload/table/families.h"
 #include "detector/preload/writer/counters.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"

@@ -1,10 +1,10 @@
 #include "detector/preload/calls/scope.h"
 
-#include "detector/preload/calls/families.h"
-#include "detector/preload/calls/ranges.h"
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/driver_api.h"
+#include "detector/preload/marks/ranges.h"
 #include "detector/preload/system/at_fork.h"
+#include "detector/preload/table/families.h"
 #include "detector/preload/writer/counters.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"

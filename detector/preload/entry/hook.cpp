@@ -1,7 +1,7 @@
 // The door that capgate.h and capgate_marks.py come through.
 #include "detector/include/capgate/capgate.h"
-#include "detector/preload/calls/ranges.h"
-#include "detector/preload/calls/verifications.h"
+#include "detector/preload/marks/ranges.h"
+#include "detector/preload/marks/verifications.h"
 
 using capgate::preload::RangeKind;
 using capgate::trace::VerifyOp;

@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
-#include "detector/preload/calls/ranges.h"
 #include "detector/preload/entry/nvtx.h"
+#include "detector/preload/marks/ranges.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/strings.h"

@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-#include "detector/preload/calls/pool_blocks.h"
+#include "detector/preload/memory/pool_blocks.h"
 #include "detector/preload/system/parts.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "detector/include/capgate/capgate.h"
-#include "tests/unit/preload/fake_runtime.h"
+#include "tests/unit/preload/fake/fake_runtime.h"
 
 extern "C" int fake_cupti_enables() __attribute__((weak));
 

@@ -46,10 +46,10 @@ class Death(unittest.TestCase):
 
     def test_a_program_with_debug_information(self):
         said = self.died(PROGRAM, "broken")
-        found = re.fullmatch(self.SAID + r"tests/unit/preload/program\.cpp:(\d+) (.*)\(\)", said)
+        found = re.fullmatch(self.SAID + r"tests/unit/preload/programs/calls\.cpp:(\d+) (.*)\(\)", said)
         self.assertTrue(found, said)
         self.assertTrue(found[2].endswith("sync_inside"), said)
-        text = (SOURCE / "tests/unit/preload/program.cpp").read_text().splitlines()[int(found[1]) - 1]
+        text = (SOURCE / "tests/unit/preload/programs/calls.cpp").read_text().splitlines()[int(found[1]) - 1]
         self.assertIn("fake_rt::stream_synchronize", text)
 
     def test_a_program_without_lines(self):

@@ -100,7 +100,7 @@ class Figures(unittest.TestCase):
 
     @promise("docs/design/torch-blocks.md", "The table holds 262,144 blocks.", "the innermost six frames decide which stack it is.")
     def test_of_torchs_blocks(self):
-        table = (SOURCE / "detector/preload/calls/block_table.h").read_text(encoding="utf-8")
+        table = (SOURCE / "detector/preload/memory/block_table.h").read_text(encoding="utf-8")
         self.assertEqual(1 << int(re.search(r"kMost = 1u << (\d+)", table)[1]), 262_144)
         self.assertIn("kFrames = 6;", (SOURCE / "detector/preload/python/python_frames.cpp").read_text(encoding="utf-8"))
 
