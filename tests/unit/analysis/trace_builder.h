@@ -21,11 +21,14 @@ using trace::CallRecord;
 using trace::Family;
 using trace::HostPlace;
 using trace::Memory;
+using trace::RecordType;
 
 inline constexpr uint64_t kStream = 0x1000;  // the stream that most tests capture
 inline constexpr uint64_t kSide = 0x2000;
 inline constexpr uint64_t kGraph = 0x9000;
 inline constexpr uint64_t kExec = 0xa000;
+inline constexpr uint64_t kInner = 0x9100;                // a graph inside another
+inline constexpr uint64_t kNode = 0x101, kOther = 0x102;  // nodes that are added by hand
 
 class ProcessBuilder {
  public:
@@ -157,8 +160,14 @@ class ProcessBuilder {
               const std::vector<uint64_t>& words, bool one, uint64_t module);
   uint32_t string(const std::string& text);
   uint32_t stack(std::map<uint32_t, std::vector<uint32_t>>& stacks, std::vector<reports::Frame> frames);
+  // The header of the next record, whose body is followed by `tail` bytes.
+  trace::RecordHeader next(size_t body, size_t tail, trace::RecordType type);
+  void add_bytes(const void* body, size_t size, const std::string& tail);
   template <class Record>
-  void add(Record record, trace::RecordType type, const std::string& tail = "");
+  void add(Record record, trace::RecordType type, const std::string& tail = "") {
+    record.h = next(sizeof(record), tail.size(), type);
+    add_bytes(&record, sizeof(record), tail);
+  }
 
   uint32_t pid_, tid_;
   uint8_t mode_ = 0;

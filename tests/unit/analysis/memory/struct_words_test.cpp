@@ -7,14 +7,14 @@ namespace {
 
 using reports::Severity;
 
-constexpr uint64_t kSecond = kBlock + 0x100000;
+constexpr uint64_t kNextBlock = kBlock + 0x100000;
 
 class StructWords : public FreedMemory {
  protected:
   // Two blocks, one graph with these kernels' structures, and the first block freed before the launch.
   reports::Violation lost(const std::vector<std::pair<std::string, std::vector<uint64_t>>>& kernels) {
     born();
-    born(kSecond, kBytes, 12);
+    born(kNextBlock, kBytes, 12);
     p.at("step.cpp", 20, "record");
     p.begin_capture();
     const uint64_t maker = p.launch(kStream).h.seq;
@@ -29,15 +29,15 @@ class StructWords : public FreedMemory {
 };
 
 TEST_F(StructWords, AStructureOfNothingButAddressesIsPointers) {
-  EXPECT_EQ(lost({{"gather", {kBlock, kSecond + 8}}}).severity, Severity::error);
+  EXPECT_EQ(lost({{"gather", {kBlock, kNextBlock + 8}}}).severity, Severity::error);
 }
 
 TEST_F(StructWords, OneOtherWordLeavesItOpen) {
-  EXPECT_EQ(lost({{"gather", {kBlock, kSecond, 7}}}).severity, Severity::note);
+  EXPECT_EQ(lost({{"gather", {kBlock, kNextBlock, 7}}}).severity, Severity::note);
 }
 
 TEST_F(StructWords, AnotherNodesStructureMayShowThatTheyAreNot) {
-  EXPECT_EQ(lost({{"gather", {kBlock, kSecond}}, {"gather", {kSecond, 0x3f800000}}}).severity,
+  EXPECT_EQ(lost({{"gather", {kBlock, kNextBlock}}, {"gather", {kNextBlock, 0x3f800000}}}).severity,
             Severity::note);
 }
 
@@ -48,14 +48,14 @@ TEST_F(StructWords, AnEmptySlotLeavesItOpen) {
 // What follows the pointer is sizes, and slots that nobody filled in.
 TEST_F(StructWords, TheFirstWordOfATensorsDescriptionIsItsData) {
   const std::string kernel = "_Z6gatherN2at4cuda6detail10TensorInfoIfjEE";
-  const auto fault = lost({{kernel, {kBlock, 4, 1, kSecond}}});
+  const auto fault = lost({{kernel, {kBlock, 4, 1, kNextBlock}}});
   EXPECT_EQ(fault.severity, Severity::error);
   EXPECT_EQ(fault.details.at("parameter"), "1");
 }
 
 TEST_F(StructWords, TheOthersAreNot) {
   const std::string kernel = "_Z6gatherN2at4cuda6detail10TensorInfoIfjEE";
-  EXPECT_EQ(lost({{kernel, {kSecond, 4, 1, kBlock}}}).severity, Severity::note);
+  EXPECT_EQ(lost({{kernel, {kNextBlock, 4, 1, kBlock}}}).severity, Severity::note);
 }
 
 TEST(KernelParameters, AreThoseOfTheSymbol) {

@@ -8,8 +8,6 @@ namespace {
 
 using trace::GraphNodeRecord;
 
-// CUgraphNodeType
-constexpr uint64_t kInner = 0x9100, kNode = 0x101, kOther = 0x102;
 constexpr uint64_t kSecond = kBlock + 0x100000;
 
 GraphNodeRecord set_of(uint64_t address, uint64_t graph = kGraph, uint64_t node = kNode) {

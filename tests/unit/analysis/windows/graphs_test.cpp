@@ -12,9 +12,6 @@ namespace {
 using reports::Verdict;
 using Faults = std::vector<std::string>;
 
-// CUgraphNodeType
-constexpr uint64_t kInner = 0x9100, kNode = 0x101, kOther = 0x102;
-
 trace::GraphNodeRecord copy_from(HostPlace place, uint64_t graph = kGraph, uint64_t node = kNode) {
   auto record = ProcessBuilder::node_of(graph, node, trace::kCopyNode);
   record.dst = 0x7000;
