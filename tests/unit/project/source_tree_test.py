@@ -48,8 +48,6 @@ KNOWN_FULL = {
     "engine/cli": 19,
     "reports/viewer/src/view": 25,
     "static_checks/frontend": 17,
-    "tests/unit/cli": 16,
-    "tests/unit/reports": 28,
 }
 
 

@@ -1,8 +1,9 @@
-#include "golden.h"
+#include "tests/unit/reports/golden.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
 
 #include "base/files/read_text.h"
 #include "base/files/write_text.h"
@@ -22,6 +23,13 @@ void expect_golden(const std::string& name, const std::string& text) {
   const auto golden = read_text(path);
   ASSERT_TRUE(golden.ok()) << golden.error();
   EXPECT_EQ(*golden, text) << path << " differs; CAPGATE_UPDATE_GOLDEN=1 writes it anew";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace capgate::reports::testing

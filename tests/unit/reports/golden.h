@@ -3,10 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace capgate::reports::testing {
 
 std::string golden_path(const std::string& name);
 void expect_golden(const std::string& name, const std::string& text);
+
+std::vector<std::string> lines_of(const std::string& text);
 
 }  // namespace capgate::reports::testing

@@ -1,4 +1,4 @@
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 #include "reports/verdict/finish.h"
 
 namespace capgate::reports::testing {
@@ -178,6 +178,18 @@ Report clean_sources() {
   report.coverage.files_failed = 0;
   report.coverage.regions = {{"capture at model/decode.cpp:110", RegionSource::lint, 1}};
   report.coverage.sources_read = {"include/decode.h", "main.cpp", "model/decode.cpp"};
+  finish(report);
+  return report;
+}
+
+Report inconclusive_run() {
+  Report report = clean_run();
+  report.captures.clear();
+  report.coverage.captures_completed = report.coverage.replays = 0;
+  report.coverage.cupti = "held-by:Nsight Systems";
+  report.reasons = {
+      {"CUPTI is held by Nsight Systems", "capgate audit -- build/decode, without nsys around it"},
+      {"bucket \"bs=8\" was not captured", "capgate audit --expect-bucket bs=8 -- build/decode"}};
   finish(report);
   return report;
 }

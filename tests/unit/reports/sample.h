@@ -12,6 +12,9 @@ Report failed_run();
 // A passing run of `decode`: two buckets captured, replayed.
 Report clean_run();
 
+// A run of which nothing was captured, under a tool that held CUPTI.
+Report inconclusive_run();
+
 // What lint says about the same sources as clean_run().
 Report clean_sources();
 

@@ -7,7 +7,7 @@
 #include "reports/model/names.h"
 #include "reports/verdict/finish.h"
 #include "reports/verdict/verdict.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

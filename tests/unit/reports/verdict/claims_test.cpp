@@ -8,7 +8,7 @@
 #include "reports/merge/merge.h"
 #include "reports/verdict/finish.h"
 #include "reports/verdict/watched.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

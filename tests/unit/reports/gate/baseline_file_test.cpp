@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

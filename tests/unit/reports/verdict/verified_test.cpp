@@ -14,7 +14,7 @@
 #include "reports/verdict/claims.h"
 #include "reports/verdict/finish.h"
 #include "reports/verdict/watched.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

@@ -4,30 +4,25 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
 #include "reports/baseline/compare.h"
 #include "reports/files/report_file.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
-#include "sample.h"
+#include "tests/unit/reports/golden.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {
 
-constexpr size_t kMostRows = 25;
+using testing::lines_of;
 
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) out.push_back(line);
-  return out;
-}
+constexpr size_t kMostRows = 25;
 
 // As a terminal of this width shows it.
 size_t rows(const std::string& text, int width) {
   size_t count = 0;
-  for (const auto& line : lines(text))
+  for (const auto& line : lines_of(text))
     count += std::max<size_t>(
         1, (terminal::columns(line) + static_cast<size_t>(width) - 1) / static_cast<size_t>(width));
   return count;
@@ -35,7 +30,7 @@ size_t rows(const std::string& text, int width) {
 
 bool has_line(const std::string& text, const char* pattern) {
   const std::regex expected(pattern);
-  const auto all = lines(text);
+  const auto all = lines_of(text);
   return std::any_of(all.begin(), all.end(),
                      [&](const std::string& line) { return std::regex_search(line, expected); });
 }
@@ -77,7 +72,7 @@ TEST(FirstScreen, OfEveryRecordingFitsAndHoldsWhatDecides) {
     EXPECT_TRUE(has_line(text, "^            [^ ]"));  // its code
     EXPECT_TRUE(has_line(text, "^  new\\?    not compared; run: capgate show --baseline OLDER\\.json"));
     // With the verdict stands the line to change.
-    EXPECT_NE(lines(text)[0].find(":" + std::to_string(first.location.line)), std::string::npos);
+    EXPECT_NE(lines_of(text)[0].find(":" + std::to_string(first.location.line)), std::string::npos);
   }
   EXPECT_GE(failed, 60u);
 }

@@ -13,7 +13,7 @@
 #include "reports/json/json.h"
 #include "reports/merge/merge.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::gate {
 namespace {

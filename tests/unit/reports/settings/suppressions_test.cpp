@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

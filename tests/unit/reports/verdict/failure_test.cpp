@@ -6,7 +6,7 @@
 
 #include "reports/catalogue/catalogue.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

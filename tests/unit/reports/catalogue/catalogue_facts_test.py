@@ -9,7 +9,7 @@ import sys
 import tomllib
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 CATALOGUE = ROOT / "reports/catalogue"
 # Families of the measured table whose calls are a step's work: accepted without a node, they are left out of the graph.
 WORK = {"synchronous copy", "asynchronous copy", "host function"}

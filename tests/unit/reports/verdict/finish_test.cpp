@@ -4,7 +4,7 @@
 #include "reports/identity/function_key.h"
 #include "reports/verdict/finish.h"
 #include "reports/verdict/verdict.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/exit_code.h"
 #include "reports/json/json.h"
 #include "reports/terminal/gate_lines.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

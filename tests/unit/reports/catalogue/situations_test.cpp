@@ -17,7 +17,7 @@
 #include "reports/model/cuda_answer.h"
 #include "reports/terminal/terminal.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "reports/terminal/terminal.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

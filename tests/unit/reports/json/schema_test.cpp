@@ -11,11 +11,11 @@
 #include <valijson/validator.hpp>
 
 #include "base/files/read_text.h"
-#include "golden.h"
 #include "reports/catalogue/catalogue_json.h"
 #include "reports/json/json.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/golden.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_code.h"
-#include "golden.h"
 #include "reports/merge/merge.h"
 #include "reports/terminal/gate_lines.h"
 #include "reports/verdict/finish.h"
-#include "sample.h"
+#include "tests/unit/reports/golden.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {
