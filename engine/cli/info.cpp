@@ -7,13 +7,13 @@
 #include <string>
 
 #include "base/exit_code.h"
-#include "engine/cli/commands.h"
-#include "engine/cli/complain.h"
-#include "engine/cli/open_model.h"
+#include "engine/cli/arguments/commands.h"
+#include "engine/cli/arguments/complain.h"
+#include "engine/cli/arguments/open_model.h"
 #include "engine/config/canonical_config.h"
 #include "engine/model/decode_state.h"
 #ifdef DSV4_CUDA
-#include "engine/cli/gate_subject.h"
+#include "engine/cli/graphs/gate_subject.h"
 #endif
 
 namespace dsv4::cli {

@@ -12,7 +12,7 @@
 
 #include "base/exit_code.h"
 #include "base/printable.h"
-#include "engine/cli/commands.h"
+#include "engine/cli/arguments/commands.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/exit_code.h"
-#include "engine/cli/commands.h"
-#include "engine/cli/complain.h"
-#include "engine/cli/number_checks.h"
+#include "engine/cli/arguments/commands.h"
+#include "engine/cli/arguments/complain.h"
+#include "engine/cli/arguments/number_checks.h"
 #include "engine/weights/model_shapes.h"
 
 namespace dsv4::cli {

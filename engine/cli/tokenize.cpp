@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/exit_code.h"
-#include "engine/cli/commands.h"
-#include "engine/cli/complain.h"
-#include "engine/cli/token_ids.h"
+#include "engine/cli/arguments/commands.h"
+#include "engine/cli/arguments/complain.h"
+#include "engine/cli/arguments/token_ids.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace dsv4::cli {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/reference/choose.h"
+#include "engine/model/choose.h"
 #include "engine/weights/generator.h"
 
 namespace dsv4 {
@@ -34,7 +34,7 @@ int next_token(std::span<const T> logits, const Sampling& sampling, int position
   const std::uint64_t key = tensor_key(sampling.seed, "sampling");
   int best = -1;
   double best_value = 0;
-  for (const int token : reference::top_k(logits, k)) {
+  for (const int token : top_k(logits, k)) {
     const std::uint64_t index =
         static_cast<std::uint64_t>(position) * logits.size() + static_cast<std::uint64_t>(token);
     const double value = static_cast<double>(logits[token]) / sampling.temperature + gumbel_noise(key, index);

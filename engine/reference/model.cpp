@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "engine/model/choose.h"
 #include "engine/model/components.h"
 #include "engine/model/decode_state.h"
 #include "engine/reference/attention.h"
-#include "engine/reference/choose.h"
 #include "engine/reference/compressor.h"
 #include "engine/reference/hyper_connection.h"
 #include "engine/reference/indexer.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/config/model_config.h"
+#include "engine/model/rope_table.h"
 #include "engine/reference/planted_bug.h"
-#include "engine/reference/rope_table.h"
 
 namespace dsv4::reference {
 

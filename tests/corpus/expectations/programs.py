@@ -35,7 +35,7 @@ def _scripts(folder):
 
 def _trials(build):
     """The decode engine's own trial, in each mode that captures."""
-    source = ROOT / "engine/cli/trial.cpp"
+    source = ROOT / "engine/cli/graphs/trial.cpp"
     for mode, captures in (("full", ["bs={}"]), ("piecewise", ["bs={} piece %d" % piece for piece in range(_TINY_LAYERS + 1)])):
         buckets = (1, 2, 4)
         command = [f"{build}/bin/dsv4", "trial", "--shape", "tiny", "--buckets", ",".join(map(str, buckets)), "--mode", mode]

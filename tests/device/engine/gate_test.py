@@ -133,7 +133,7 @@ class Gate(unittest.TestCase):
         spec.loader.exec_module(tool)
         plan = tool.read_plan(OPTIONS.digest_plan)
         self.assertEqual(tool.digest_of(plan), self.identity["source_digest"], "dsv4 is not built from the sources as they stand")
-        for header in ("engine/cuda/step.h", "kernels/reduce.cuh", "engine/model/sampling.h", "detector/include/capgate/capgate.h"):
+        for header in ("engine/cuda/step/step.h", "kernels/reduce.cuh", "engine/model/sampling.h", "detector/include/capgate/capgate.h"):
             with self.subTest(header=header):
                 edited = self.digest_with_edit(tool, plan, ROOT / header)
                 self.assertRegex(edited, r"\A[0-9a-f]{64}\Z")

@@ -71,7 +71,7 @@ class Page(unittest.TestCase):
                     self.assertLessEqual(faults, set(planted_faults()))
 
     def test_every_mode_is_there(self):
-        names = re.search(r"mode_of\(.*?\n}", (ROOT / "engine/cuda/modes.cpp").read_text(encoding="utf-8"), re.DOTALL)[0]
+        names = re.search(r"mode_of\(.*?\n}", (ROOT / "engine/cuda/capture/modes.cpp").read_text(encoding="utf-8"), re.DOTALL)[0]
         self.assertEqual({row[0].strip("`") for row in self.tables["Modes"]}, {"eager", *re.findall(r'"(\w+)"', names)})
 
     def test_files_and_functions_are_there(self):

@@ -1,11 +1,11 @@
-"""What engine/cuda/planted_fault.h holds: the functions of the planted faults, and the marked lines of each."""
+"""What engine/cuda/step/planted_fault.h holds: the functions of the planted faults, and the marked lines of each."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-HEADER = "engine/cuda/planted_fault.h"
+HEADER = "engine/cuda/step/planted_fault.h"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from planted_faults import ROOT, planted_faults, sees, told
 
-STEP = "engine/cuda/step.cpp"
+STEP = "engine/cuda/step/step.cpp"
 FOLDERS = ("engine/cuda/", "kernels/")
 
 

@@ -70,6 +70,6 @@ def an_error(rule="host-sync"):
     return {
         "id": "0123456789abcdef", "rule": rule, "severity": "error", "message": "the host waits", "hint": "do not", "evidence": ["runtime"],
         "phase": "capture", "api": "cudaStreamSynchronize", "count": 1, "processes": [1],
-        "location": {"file": "engine/cuda/step.cpp", "line": 1, "function": "enqueue_step"}, "stacks": [], "details": {},
+        "location": {"file": "engine/cuda/step/step.cpp", "line": 1, "function": "enqueue_step"}, "stacks": [], "details": {},
         "suppressed": None, "baseline": None,
     }  # fmt: skip

@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/model/choose.h"
 #include "engine/reference/attention.h"
-#include "engine/reference/choose.h"
 #include "engine/reference/compressor.h"
 #include "engine/reference/hyper_connection.h"
 #include "engine/reference/indexer.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/captured_step.h"
-#include "engine/cuda/decode_loop.h"
-#include "engine/cuda/engine.h"
+#include "engine/cuda/capture/captured_step.h"
+#include "engine/cuda/loop/decode_loop.h"
+#include "engine/cuda/step/engine.h"
 #include "engine/weights/generated_tensors.h"
 #include "engine/weights/model_shapes.h"
 #include "engine/weights/unmade_tensors.h"

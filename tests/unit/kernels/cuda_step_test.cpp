@@ -3,8 +3,8 @@
 #include <map>
 #include <tuple>
 
-#include "engine/cuda/probed_engine.h"
-#include "engine/cuda/replay_check.h"
+#include "engine/cuda/check/probed_engine.h"
+#include "engine/cuda/check/replay_check.h"
 #include "engine/reference/model.h"
 #include "tests/unit/kernels/cuda_step_fixture.h"
 

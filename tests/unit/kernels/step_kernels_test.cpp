@@ -1,10 +1,10 @@
 // The other kernels of the step, each alone, against the reference's equations in double.
 #include <algorithm>
 
+#include "engine/model/choose.h"
 #include "engine/model/decode_state.h"
 #include "engine/model/sampling.h"
 #include "engine/reference/attention.h"
-#include "engine/reference/choose.h"
 #include "engine/reference/compressor.h"
 #include "engine/reference/hyper_connection.h"
 #include "engine/reference/indexer.h"
@@ -423,7 +423,7 @@ TEST_F(StepKernels, FixedWidthTopK) {
       const auto got = read(chosen, kBatch * k);
       for (int b = 0; b < kBatch; ++b) {
         const int closed = std::min(max, closed_entries(positions[b], kRatio));
-        auto wanted = reference::top_k(std::span<const float>(scores).subspan(b * max, closed), k);
+        auto wanted = top_k(std::span<const float>(scores).subspan(b * max, closed), k);
         wanted.resize(static_cast<std::size_t>(k), -1);
         EXPECT_EQ(std::vector<int>(got.begin() + b * k, got.begin() + (b + 1) * k), wanted)
             << max << " scores, k " << k << ", row " << b;
@@ -561,7 +561,7 @@ void StepKernels::router_case(int experts) {
       if (hash)
         wanted.assign(table.begin() + ids[b] * kK, table.begin() + (ids[b] + 1) * kK);
       else
-        wanted = reference::top_k(values_of(biased), kK);
+        wanted = top_k(values_of(biased), kK);
       EXPECT_EQ(std::vector<int>(chosen.begin() + b * kK, chosen.begin() + (b + 1) * kK), wanted) << b;
       append(wanted_shares, reference::expert_shares<double>(values_of(scores), wanted, 1.5));
     }

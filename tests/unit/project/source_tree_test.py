@@ -14,7 +14,6 @@ SOURCES = {".h", ".c", ".cpp", ".cu", ".cuh", ".inc"}
 
 # Folders that include each other today. The list may only get shorter.
 KNOWN_CYCLES = [
-    {"engine/model", "engine/reference"},
     {"static_checks/cache", "static_checks/worker"},
     {"static_checks/interpret", "static_checks/models", "static_checks/rules"},
 ]
