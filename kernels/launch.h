@@ -19,6 +19,11 @@ bool overlap();
 bool streams_weights();
 int multiprocessors();
 
+// Who is told of each launch, or nobody (profile.h).
+class Profile;
+void set_profile(Profile* profile);
+void told_of_launch(cudaStream_t stream);
+
 enum class Order {
   kOverlap,       // placed while the one before drains
   kAfterPrevious  // once all before has ended: a step's first kernel, behind the one that advances positions
@@ -39,6 +44,7 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), dim3 grid, dim3 
   config.attrs = &attribute;
   config.numAttrs = order == Order::kOverlap && overlap() ? 1 : 0;
   cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+  told_of_launch(stream);
 }
 
 }  // namespace dsv4::kernels

@@ -16,6 +16,7 @@
 #include "engine/cuda/loop/decode_loop.h"
 #include "engine/cuda/memory/status.h"
 #include "kernels/launch.h"
+#include "kernels/profile.h"
 #include "kernels/read_bandwidth.h"
 
 namespace dsv4::cli {
@@ -32,7 +33,7 @@ struct BenchOptions {
   std::vector<std::string> gates;
   std::string mode;
   int tokens = 64, context = 16, rows = 1, chunk = 1;
-  bool overlap = true;
+  bool overlap = true, profile = false;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -70,19 +71,24 @@ struct Times {
   double prompt = 1e30;  // seconds up to the first new token of every row
 };
 
+// Each row continues a prompt of its own.
+std::vector<Request> requests_of(const BenchOptions& options, int vocab) {
+  std::vector<Request> requests(static_cast<std::size_t>(options.rows));
+  for (int row = 0; row < options.rows; ++row) {
+    Request& request = requests[static_cast<std::size_t>(row)];
+    for (int i = 0; i < options.context; ++i) request.prompt.push_back((131 * row + 17 * i) % vocab);
+    request.max_tokens = options.tokens;
+    request.ignore_eos = true;
+  }
+  return requests;
+}
+
 // Of the decode loop, each the best of three.
 Result<Times> loop_times(cuda::Engine& engine, const cuda::CapturedStep* captured,
                          const BenchOptions& options) {
   auto loop = cuda::DecodeLoop::create(engine, captured);
   if (!loop) return Error{loop.error()};
-  std::vector<Request> requests(static_cast<std::size_t>(options.rows));
-  for (int row = 0; row < options.rows; ++row) {
-    Request& request = requests[static_cast<std::size_t>(row)];
-    for (int i = 0; i < options.context; ++i)
-      request.prompt.push_back((131 * row + 17 * i) % engine.step().config.vocab_size);
-    request.max_tokens = options.tokens;
-    request.ignore_eos = true;
-  }
+  const auto requests = requests_of(options, engine.step().config.vocab_size);
   Times best;
   for (int i = 0; i < 3; ++i) {
     const auto start = Clock::now();
@@ -103,6 +109,38 @@ Result<Times> loop_times(cuda::Engine& engine, const cuda::CapturedStep* capture
     best.prompt = std::min(best.prompt, std::chrono::duration<double>(first - start).count());
   }
   return best;
+}
+
+// Where the time of eager steps goes, launch by launch: of those that decode, or of all.
+Result<void> profile(cuda::Engine& engine, const BenchOptions& options) {
+  auto loop = cuda::DecodeLoop::create(engine, nullptr);
+  if (!loop) return Error{loop.error()};
+  cuda::DeviceMemory memory;
+  auto* stamps = memory.take<std::uint64_t>(kernels::Profile::kMostStamps);
+  if (auto ok = memory.state(); !ok) return Error{ok.error()};
+  kernels::Profile of(engine.stream(), stamps);
+  std::size_t begun = 0;
+  std::vector<int> seen(static_cast<std::size_t>(options.rows));
+  const auto requests = requests_of(options, engine.step().config.vocab_size);
+  auto ok = (*loop)->run(requests, {options.rows, std::max(options.rows, options.chunk)}, [&](int row, int) {
+    if (seen[static_cast<std::size_t>(row)]++ == 0 && ++begun == seen.size()) of.start();
+  });
+  of.stop();
+  if (!ok) return ok;
+  std::vector<std::uint64_t> times(static_cast<std::size_t>(of.count()));
+  if (auto read = cuda::done(
+          cudaMemcpy(times.data(), stamps, times.size() * sizeof(times[0]), cudaMemcpyDeviceToHost),
+          "reading the times");
+      !read)
+    return read;
+  fmt::print("profile of steps after the prompt: launch, launches a step, us each, us a step\n");
+  int steps = 1;
+  for (const auto& line : of.lines(times))
+    if (line.name == "stamp") steps = std::max(1, line.launches);
+  for (const auto& line : of.lines(times))
+    fmt::print("  {:20} {:8.2f} {:9.2f} {:10.1f}\n", line.name, static_cast<double>(line.launches) / steps,
+               line.seconds * 1e6 / line.launches, line.seconds * 1e6 / steps);
+  return {};
 }
 
 // Seconds that the host spends in putting one step on the stream; the least of some.
@@ -188,6 +226,8 @@ Result<void> bench(const BenchOptions& options) {
     if (!times) return Error{times.error()};
     eager_time = times->step;
     show({"eager", "", *times});
+    if (options.profile)
+      if (auto ok = profile(**engine, options); !ok) return ok;
   }
   for (const cuda::Mode mode : kReplaying) {
     if (!wants(options, mode)) continue;
@@ -231,6 +271,7 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"eager", "piecewise", "full", "both", "all"}));
   command->add_flag("--overlap,!--no-overlap", options->overlap,
                     "Whether a kernel is placed while the one before it drains (default: yes)");
+  command->add_flag("--profile", options->profile, "Where the time of an eager step goes, launch by launch");
   command->add_option("--tokens", options->tokens, "New tokens (default 64)")->check(CLI::Range(2, 1 << 20));
   command->add_option("--context", options->context, "Tokens before them (default 16)")
       ->check(CLI::Range(1, 1 << 20));

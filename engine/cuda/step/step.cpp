@@ -5,6 +5,7 @@
 #include "engine/cuda/step/enqueue.h"
 #include "kernels/embedding.h"
 #include "kernels/experts.h"
+#include "kernels/profile.h"
 #include "kernels/router.h"
 
 #ifdef DSV4_PLANTED_FAULT
@@ -28,8 +29,10 @@ void Enqueue::piece(int number) {
 
 void Enqueue::begin() {
   const int n = c_.hc_mult, d = c_.hidden_size;
+  kernels::name_launches("embed");
   kernels::embed(stream_, s_.weights.embed, s_.lane.ids, a_.streams, n, batch_);
   see(component::kEmbed, a_.streams, n * d);
+  kernels::name_launches("boundary");
   if (has_boundary(site_after(-1)))
     kernels::boundary(stream_, crossing(site_after(-1)), batch_);
   else
@@ -46,13 +49,16 @@ void Enqueue::before_attention(const DeviceLayer& w, const LayerState& state) {
 
 void Enqueue::after_attention(const DeviceLayer& w, const LayerState& state) {
   const int n = c_.hc_mult, d = c_.hidden_size, context = c_.num_heads * c_.head_dim;
+  kernels::name_launches("wo_a");
   GemvTasks grouped;
   grouped.add(task(w.wo_a, a_.context, context, a_.output_a));
   grouped.task[0].rows_per_group = c_.o_lora_rank;
   kernels::gemv(stream_, grouped, batch_);
   see(component::kOutputA, a_.output_a, c_.o_groups * c_.o_lora_rank);
+  kernels::name_launches("wo_b");
   project(w.wo_b, a_.output_a, c_.o_groups * c_.o_lora_rank, a_.attn_out);
   see(component::kAttnOut, a_.attn_out, d);
+  kernels::name_launches("boundary");
   cross(a_.attn_out, w.ffn_hc);
   see(component::kAttnStreams, a_.streams, n * d);
 
@@ -60,6 +66,7 @@ void Enqueue::after_attention(const DeviceLayer& w, const LayerState& state) {
   see(component::kFfnCollapsed, a_.collapsed, d);
   see(component::kFfnNorm, a_.normed, d);
   experts(w, state);
+  kernels::name_launches("boundary");
   cross(kernels::ExpertSum{a_.expert_parts, a_.shares, a_.routed, a_.ffn_out, c_.experts_per_token},
         site_after(layer_));
   see(component::kRouted, a_.routed, d);
@@ -73,8 +80,10 @@ void Enqueue::end() {
   site(s_.weights.hc_head, s_.weights.norm);
   see(component::kHeadCollapsed, a_.collapsed, d);
   see(component::kFinalNorm, a_.normed, d);
+  kernels::name_launches("head");
   project(s_.weights.head, a_.normed, d, a_.logits);
   see(component::kLogits, a_.logits, c_.vocab_size);
+  kernels::name_launches("next token");
   kernels::next_token(stream_,
                       {a_.logits, s_.lane.sampling, c_.vocab_size, s_.max_positions, s_.lane.ids,
                        s_.lane.positions, s_.sampled, s_.ring, s_.ring_step, Step::kRingSlots, s_.lanes},
@@ -119,6 +128,7 @@ void Enqueue::site(const DeviceSite& w, const float* norm) {
   args.head = is_head(w);
   args.hc_eps = static_cast<float>(c_.hc_eps);
   args.rms_eps = static_cast<float>(c_.rms_norm_eps);
+  kernels::name_launches("site");
   if (has_boundary(w))
     kernels::boundary_site(stream_, args, a_.mix, a_.mix_parts, batch_);
   else
@@ -153,6 +163,7 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
                         w.shared_w3,
                         w.both,
                         w.shared_both};
+  kernels::name_launches("router, shared up");
   if (w.gate.layout == kernels::Layout::kTiles && w.shared_both.data != nullptr) {
     // The shared expert's bytes come while the router's are summed up.
     kernels::StreamTasks early;
@@ -163,6 +174,7 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
   } else {
     project(w.gate, a_.normed, d, a_.router_logits);
   }
+  kernels::name_launches("route");
   kernels::Router router{};
   router.logits = a_.router_logits;
   router.bias = w.gate_bias;
@@ -185,9 +197,11 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
   see(kChosenExperts, a_.chosen_experts, k);
   see(kShares, a_.shares, k);
 
+  kernels::name_launches("experts up");
   kernels::experts_up(stream_, up, batch_, mix(w.ffn_hc));
   see(component::kFfnPost, a_.post, c_.hc_mult);
   see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
+  kernels::name_launches("experts down");
   kernels::experts_down(
       stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2},
       batch_);

@@ -5,6 +5,7 @@
 #include "kernels/attention.h"
 #include "kernels/compressor.h"
 #include "kernels/norm_rope.h"
+#include "kernels/profile.h"
 
 namespace dsv4::cuda {
 
@@ -27,6 +28,9 @@ void Enqueue::project_input(const DeviceLayer& w) {
     from_x.add(task(w.index_weights, a_.normed, d, a_.index_weights));
     from_x.task[from_x.count - 1].factor = 1.0f / std::sqrt(static_cast<float>(c_.index_heads));
   }
+  kernels::name_launches(w.type == LayerType::kCsa   ? "from x, CSA"
+                         : w.type == LayerType::kHca ? "from x, HCA"
+                                                     : "from x, sliding");
   kernels::gemv(stream_, from_x, batch_);
 }
 
@@ -58,6 +62,7 @@ void Enqueue::project_queries(const DeviceLayer& w, const LayerState& state) {
   if (indexed)
     beside.compressor[beside.compressors++] =
         compressor(w.index_compressor, state.index_compressor, a_.index_kv, a_.index_gate);
+  kernels::name_launches("queries");
   kernels::gemv(stream_, from_residual, batch_, beside);
   see(component::kQResidual, a_.q_normed, c_.q_lora_rank);
   see(component::kKv, a_.kv, c_.head_dim);
@@ -71,6 +76,7 @@ void Enqueue::attention(int layer) {
   const LayerState& state = this->state(layer);
   const int dim = c_.head_dim;
   if (w.type == LayerType::kCsa) choose_entries(state);
+  kernels::name_launches("attention");
   kernels::Attention args{};
   args.q = a_.q;
   args.prepares_q = kernels::attention_prepares(dim);
@@ -126,9 +132,11 @@ void Enqueue::choose_entries(const LayerState& state) {
   scores.unscored = recording_ != nullptr ? 0 : c_.index_topk;
   scores.pages = keys.pages;
   scores.rows = s_.lane.rows;
+  kernels::name_launches("index scores");
   kernels::index_scores(stream_, scores, batch_);
   see(component::kIndexQuery, a_.index_rotated, c_.index_heads * c_.index_head_dim);
   see(component::kIndexScores, a_.index_scores, keys.shape.max_entries);
+  kernels::name_launches("choice of entries");
   kernels::choose_entries(stream_, a_.index_scores, keys.shape.max_entries, keys.shape.ratio,
                           s_.lane.positions, c_.index_topk, a_.chosen_entries, state.forced_entries, batch_);
   see(kChosenEntries, a_.chosen_entries, c_.index_topk);
