@@ -20,10 +20,12 @@
 #include "cli/audit/options.h"
 #include "cli/audit/preload_library.h"
 #include "cli/audit/program_file.h"
+#include "cli/audit/rank.h"
 #include "cli/audit/run_program.h"
 #include "cli/audit/trace_folder.h"
 #include "cli/audit/why_no_trace.h"
 #include "cli/commands.h"
+#include "cli/options/audited_program.h"
 #include "cli/registered_commands.h"
 #include "detector/analysis/analyze.h"
 #include "detector/seal/seal.h"
@@ -140,6 +142,9 @@ std::string write_elsewhere(const reports::Report& report) {
 int audit(const AuditOptions& options) {
   const auto program = find_program(options.program.front());
   if (!program) return refuse(program.error());
+  const auto audited = is_rank(options.rank);
+  if (!audited) return refuse(audited.error());
+  if (!*audited) return refuse(become(program->path, options.program));
   if (!program->sanitizer.empty()) {
     return refuse(
         fmt::format("{} is built with {}, whose run-time library must be loaded before any other; audit a "
@@ -239,18 +244,8 @@ void register_audit(CLI::App& app, int& exit_code) {
                    "Where the report goes, - for standard output; default capgate-report.json")
       ->type_name("FILE")
       ->check(check_word, "");
-  command
-      ->add_option("--region", options->regions,
-                   "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; may be given more than once")
-      ->type_name("GLOB")
-      ->allow_extra_args(false)
-      ->check(check_word, "");
-  command
-      ->add_option("--expect-bucket", options->buckets,
-                   "A bucket that must be captured; may be given more than once")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->check(check_word, "");
+  add_regions(*command, options->regions);
+  add_buckets(*command, options->buckets);
   command
       ->add_option("--until", options->until,
                    "Detach after captures=N, replays=N or seconds=S; default: at the end")
@@ -261,11 +256,12 @@ void register_audit(CLI::App& app, int& exit_code) {
                    "Keep the traces here, sealed as DIR/trace.cgtrace for capgate analyze")
       ->type_name("DIR")
       ->check(check_word, "");
+  add_suppressions(*command, options->suppressions);
   command
-      ->add_option("--suppressions", options->suppressions,
-                   "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
-      ->type_name("FILE")
-      ->check(check_word, "");
+      ->add_option("--rank", options->rank,
+                   "Audit only this rank of a distributed run; other ranks run as without capgate")
+      ->type_name("N")
+      ->check(check_rank, "");
   command->add_flag("--watch-host", options->watch_host,
                     "Watch free() and munmap(), too: for host memory that graphs refer to");
   add_fail_on(*command, options->fail_on);

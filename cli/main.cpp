@@ -55,7 +55,8 @@ std::string is_color(const std::string& word) {
 std::string exit_codes(std::string_view command) {
   const bool all = command.empty();
   const bool audits = all || command == "audit";
-  const bool judges = audits || command == "analyze" || command == "lint" || command == "gate";
+  const bool judges =
+      audits || command == "analyze" || command == "lint" || command == "gate" || command == "collect";
   std::string text = "Exit codes:\n";
   const auto line = [&text](ExitCode code, const char* meaning) {
     const std::string number = std::to_string(code);
@@ -64,6 +65,8 @@ std::string exit_codes(std::string_view command) {
   const char* well = judges ? "pass" : "done";
   line(kExitPass, all ? "pass, or done" : well);
   if (judges) line(kExitFail, "fail: an error (with --fail-on warning: or a warning)");
+  if (command == "doctor")
+    line(kExitFail, "something that an audit needs is missing, or the fault was not found");
   line(kExitInconclusive,
        judges ? "inconclusive; also wrong usage and bad input" : "wrong usage or bad input");
   if (audits) {

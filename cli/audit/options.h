@@ -17,6 +17,7 @@ struct AuditOptions {
   std::string until;
   std::string trace;  // empty: a temporary folder
   std::string suppressions;
+  std::string rank;  // empty: whichever
   bool watch_host = false;
   std::string fail_on = "error";
   bool dump_config = false;

@@ -45,6 +45,8 @@ class Usage(unittest.TestCase):
         """As a script gives it whose variable is not set."""
         options = {
             "audit": ["--out", "--region", "--expect-bucket", "--until", "--trace", "--suppressions", "--fail-on"],
+            "env": ["--region", "--until"],
+            "collect": ["--out", "--expect-bucket", "--suppressions", "--fail-on"],
             "analyze": ["--out", "--fail-on"],
             "lint": ["--out", "-p", "--changed-since", "--region", "--suppressions", "--sources", "--root", "--cache-dir"],
             "merge": ["--out"],
@@ -103,6 +105,7 @@ class Usage(unittest.TestCase):
     def test_a_command_lists_the_exit_codes_that_it_gives(self):
         judging, auditing = {"0", "1", "2"}, {"0", "1", "2", "3", "130"}
         codes = {"": auditing, "audit": auditing, "analyze": judging, "lint": judging, "gate": judging}
+        codes |= {"collect": judging, "doctor": judging}
         for command in ["", *COMMANDS]:
             with self.subTest(command=command):
                 text = capgate(*([command] if command else []), "--help").stdout
@@ -132,7 +135,7 @@ class Usage(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^  {code} +\S")
 
     def test_every_command_file_is_a_command_of_this_build_or_left_out_on_purpose(self):
-        files = [path.stem for path in (SOURCE / "cli").glob("*.cpp") if re.search(rf"void register_{path.stem}\(", path.read_text())]
+        files = [path.stem for path in (SOURCE / "cli").rglob("*.cpp") if re.search(rf"void register_{path.stem}\(", path.read_text())]
         self.assertEqual(set(COMMANDS) - set(files), set())
         self.assertLessEqual(set(files) - set(COMMANDS), {"lint"}, "only lint may be left out of a build")
 

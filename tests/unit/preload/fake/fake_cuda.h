@@ -71,5 +71,6 @@ struct Node {
 };
 
 Node* add_node(CUgraph graph, CUgraphNodeType type);
+Stream* stream_of(CUstream stream);  // null for the streams that nobody made
 
 }  // namespace fake

@@ -1,0 +1,34 @@
+#include "cli/options/audited_program.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/audit/options.h"
+
+namespace capgate::cli {
+
+void add_regions(CLI::App& command, std::vector<std::string>& regions) {
+  command
+      .add_option("--region", regions,
+                  "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; may be given more than once")
+      ->type_name("GLOB")
+      ->allow_extra_args(false)
+      ->check(check_word, "");
+}
+
+void add_buckets(CLI::App& command, std::vector<std::string>& buckets) {
+  command
+      .add_option("--expect-bucket", buckets, "A bucket that must be captured; may be given more than once")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->check(check_word, "");
+}
+
+void add_suppressions(CLI::App& command, std::string& file) {
+  command
+      .add_option("--suppressions", file,
+                  "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
+      ->type_name("FILE")
+      ->check(check_word, "");
+}
+
+}  // namespace capgate::cli
