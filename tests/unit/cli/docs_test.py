@@ -19,6 +19,8 @@ PAGES = [
     "docs/lint.md",
     "docs/page.md",
     "docs/launchers.md",
+    "docs/install.md",
+    "docs/pytest.md",
     "docs/settings.md",
     "docs/compatibility.md",
     "SECURITY.md",
