@@ -34,8 +34,8 @@ std::string rank_lines(const reports::Report& report) {
     if (violation.severity != reports::Severity::error || violation.suppressed) continue;
     const std::string ranks = ranks_of(violation, report.coverage.processes);
     if (ranks.empty()) return "";
-    text += fmt::format("  {:<16} {} {}:{}\n", ranks, violation.rule, violation.location.file,
-                        violation.location.line);
+    text += fmt::format("  {:<16} {} {}:{}\n", ranks, printable(violation.rule),
+                        printable(violation.location.file), violation.location.line);
   }
   return text.empty() ? "" : "on " + text.substr(2);
 }
@@ -60,7 +60,7 @@ Result<int> run(const CollectOptions& options) {
   view.color = use_color(STDERR_FILENO);
   view.width = reports::terminal_width(STDERR_FILENO);
   std::fputs(reports::render_terminal(*report, view).c_str(), stderr);
-  std::fputs(printable(rank_lines(*report)).c_str(), stderr);
+  std::fputs(rank_lines(*report).c_str(), stderr);
   if (options.audit.out != "-") std::fprintf(stderr, "Report: %s\n", printable(options.audit.out).c_str());
   return reports::exit_code(*report, *reports::named<reports::Severity>(options.audit.fail_on), false);
 }

@@ -52,7 +52,7 @@ class Launch(unittest.TestCase):
         self.assertEqual(sorted(process["rank"] for process in report["coverage"]["processes"]), [0, 1, 2, 3])
         (fault,) = report["violations"]
         self.assertEqual((fault["rule"], len(fault["processes"])), ("host-sync", 2))
-        self.assertRegex(text, r"(?m)^on ranks 1, 3 of 4 +host-sync ")
+        self.assertRegex(text, r"\non ranks 1, 3 of 4 +host-sync [^\n]*:\d+\nReport: report\.json\n$")
 
     def test_a_fault_of_all_ranks_is_one(self):
         for number in range(3):
