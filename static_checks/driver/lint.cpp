@@ -273,7 +273,8 @@ Result<std::string> find_worker() {
   const std::string installed = parent_directory(folder) + "/libexec/capgate/capgate-lint-worker";
   for (const std::string& path : {beside, installed})
     if (access(path.c_str(), X_OK) == 0) return path;
-  return Error{"the program that parses is missing: neither " + beside + " nor " + installed + " is there"};
+  return Error{"the program that parses is missing: neither " + beside + " nor " + installed +
+               " is there; it is in the lint archive of your distribution"};
 }
 
 std::string default_resource_dir() {
