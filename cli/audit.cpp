@@ -177,6 +177,12 @@ int audit(const AuditOptions& options) {
   settings.trace_folder = folder->path();
   settings.region_globs = plan->expected.regions;
   settings.until = options.until;
+  settings.region_functions = options.region_functions;
+  if (!settings.region_functions.empty()) {
+    const auto python = find_region_folder();
+    if (!python) return refuse(python.error());
+    settings.python_folder = *python;
+  }
   settings.cupti_hints = cupti_hints(program->path);
 
   GpuWatch watch(folder->path(), getpid());
@@ -245,6 +251,7 @@ void register_audit(CLI::App& app, int& exit_code) {
       ->type_name("FILE")
       ->check(check_word, "");
   add_regions(*command, options->regions);
+  add_region_functions(*command, options->region_functions);
   add_buckets(*command, options->buckets);
   command
       ->add_option("--until", options->until,
@@ -257,11 +264,7 @@ void register_audit(CLI::App& app, int& exit_code) {
       ->type_name("DIR")
       ->check(check_word, "");
   add_suppressions(*command, options->suppressions);
-  command
-      ->add_option("--rank", options->rank,
-                   "Audit only this rank of a distributed run; other ranks run as without capgate")
-      ->type_name("N")
-      ->check(check_rank, "");
+  add_rank(*command, options->rank);
   command->add_flag("--watch-host", options->watch_host,
                     "Watch free() and munmap(), too: for host memory that graphs refer to");
   add_fail_on(*command, options->fail_on);

@@ -86,6 +86,11 @@ std::vector<std::string> audited_environment(const std::vector<std::string>& inh
   environment.set("CAPGATE_PRELOAD", settings.library);
   environment.set("CAPGATE_TRACE_DIR", settings.trace_folder);
   environment.set("CAPGATE_REGIONS", joined(settings.region_globs, '\n'));
+  environment.set("CAPGATE_REGION_FN", joined(settings.region_functions, '\n'));
+  if (!settings.region_functions.empty()) {
+    const std::string before = environment.get("PYTHONPATH");
+    environment.set("PYTHONPATH", settings.python_folder + (before.empty() ? "" : ":" + before));
+  }
   environment.set("CAPGATE_UNTIL", settings.until);
   environment.set("CAPGATE_DEATHS", settings.deaths);
   environment.set("CAPGATE_CUPTI_HINTS", joined(settings.cupti_hints, ':'));

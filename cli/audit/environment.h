@@ -12,9 +12,11 @@ struct DetectorSettings {
   std::string watch_host;    // the library of --watch-host, likewise
   std::string trace_folder;  // absolute
   std::vector<std::string> region_globs;
-  std::string until;                     // "captures=N" | "replays=N" | "seconds=S"
-  std::string deaths;                    // the file that takes a notice when a capture dies
-  std::vector<std::string> cupti_hints;  // libcupti files to try, best first
+  std::vector<std::string> region_functions;  // MODULE:NAME of Python functions that are steps
+  std::string python_folder;                  // has the sitecustomize.py that marks them
+  std::string until;                          // "captures=N" | "replays=N" | "seconds=S"
+  std::string deaths;                         // the file that takes a notice when a capture dies
+  std::vector<std::string> cupti_hints;       // libcupti files to try, best first
 };
 
 // `inherited` (NAME=VALUE each) with the detector in front: what stood in LD_PRELOAD stays behind ours, and

@@ -72,6 +72,17 @@ std::string check_word(const std::string& text) {
   return text.find('\n') == std::string::npos ? "" : "holds a line break";
 }
 
+std::string check_region_function(const std::string& text) {
+  const auto allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ':';
+  };
+  const size_t colon = text.find(':');
+  const bool good = colon != std::string::npos && colon > 0 && colon + 1 < text.size() &&
+                    text.find(':', colon + 1) == std::string::npos &&
+                    std::all_of(text.begin(), text.end(), allowed);
+  return good ? "" : "is MODULE:NAME or MODULE:CLASS.NAME, not '" + text + "'";
+}
+
 std::string check_until(const std::string& text) {
   for (const std::string_view what : {"captures=", "replays=", "seconds="}) {
     if (!text.starts_with(what)) continue;

@@ -13,6 +13,7 @@ namespace capgate::cli {
 struct AuditOptions {
   std::string out = "capgate-report.json";  // "-" is standard output
   std::vector<std::string> regions;
+  std::vector<std::string> region_functions;  // MODULE:NAME of Python functions that are steps
   std::vector<std::string> buckets;
   std::string until;
   std::string trace;  // empty: a temporary folder
@@ -38,6 +39,9 @@ Result<AuditPlan> plan_audit(const AuditOptions& options);
 
 // What is wrong with a name, a glob or a path of the command line, or empty. They are handed on a line each.
 std::string check_word(const std::string& text);
+
+// As CLI11 checks an option: empty, or what is wrong with --region-fn.
+std::string check_region_function(const std::string& text);
 
 // As CLI11 checks an option: empty, or what is wrong with --until.
 std::string check_until(const std::string& text);

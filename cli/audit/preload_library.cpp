@@ -21,6 +21,15 @@ Result<std::string> find_preload_library(const char* file) {
                            (folder.parent_path() / "lib").string())};
 }
 
+Result<std::string> find_region_folder() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  for (const char* place : {"share/capgate/python/region_fn", "region_fn"})
+    if (fs::is_regular_file(folder / place / "sitecustomize.py", error)) return (folder / place).string();
+  return Error{fmt::format("--region-fn needs {}, which is missing; install capgate again",
+                           (folder / "share/capgate/python/region_fn/sitecustomize.py").string())};
+}
+
 Result<std::string> preloadable_path(const std::string& library, const std::string& folder) {
   const auto splits = [](const std::string& path) { return path.find_first_of(" :") != std::string::npos; };
   if (!splits(library)) return library;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/audit/options.h"
+#include "cli/audit/rank.h"
 
 namespace capgate::cli {
 
@@ -13,6 +14,23 @@ void add_regions(CLI::App& command, std::vector<std::string>& regions) {
       ->type_name("GLOB")
       ->allow_extra_args(false)
       ->check(check_word, "");
+}
+
+void add_region_functions(CLI::App& command, std::vector<std::string>& functions) {
+  command
+      .add_option("--region-fn", functions,
+                  "A Python function that is a step, MODULE:CLASS.NAME; may be given more than once")
+      ->type_name("FUNCTION")
+      ->allow_extra_args(false)
+      ->check(check_region_function, "");
+}
+
+void add_rank(CLI::App& command, std::string& rank) {
+  command
+      .add_option("--rank", rank,
+                  "Audit only this rank of a distributed run; other ranks run as without capgate")
+      ->type_name("N")
+      ->check(check_rank, "");
 }
 
 void add_buckets(CLI::App& command, std::vector<std::string>& buckets) {

@@ -44,7 +44,7 @@ class Usage(unittest.TestCase):
     def test_an_empty_value_is_none(self):
         """As a script gives it whose variable is not set."""
         options = {
-            "audit": ["--out", "--region", "--expect-bucket", "--until", "--trace", "--suppressions", "--fail-on"],
+            "audit": ["--out", "--region", "--region-fn", "--expect-bucket", "--until", "--trace", "--suppressions", "--fail-on"],
             "env": ["--region", "--until"],
             "collect": ["--out", "--expect-bucket", "--suppressions", "--fail-on"],
             "analyze": ["--out", "--fail-on"],
@@ -60,7 +60,7 @@ class Usage(unittest.TestCase):
                 with self.subTest(command=command, option=word):
                     tail = ["--", "true"] if command == "audit" else ["file"]
                     # Or the words that there are.
-                    self.assertRegex(self.refused(command, word, "", *tail), ": is (empty|error or|captures=N)")
+                    self.assertRegex(self.refused(command, word, "", *tail), ": is (empty|error or|captures=N|MODULE:NAME)")
         for command in {"show", "view", "gate", "merge", "analyze", "explain"} & set(COMMANDS):
             with self.subTest(command=command):
                 self.assertIn("is empty", self.refused(command, ""))

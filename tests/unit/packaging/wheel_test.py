@@ -74,7 +74,7 @@ class Wheel(unittest.TestCase):
             names = set(files.namelist())
             metadata = files.read("capgate-0.1.0.dist-info/METADATA").decode()
         for name in ("capgate_marks.py", "capgate_verify.py", "capgate_verify_arrays.py", "capgate_evidence.py", "capgate/bin/capgate",
-                     "capgate/lib/libcapgate_preload.so", "capgate/pytest_plugin.py"):  # fmt: skip
+                     "capgate/lib/libcapgate_preload.so", "capgate/pytest_plugin.py", "capgate/region_fn/sitecustomize.py"):  # fmt: skip
             self.assertIn(name, names)
         self.assertTrue(any(name.endswith("THIRD_PARTY.txt") for name in names), names)
         self.assertIn("Requires-Python: >=3.9", metadata)

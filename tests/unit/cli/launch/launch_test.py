@@ -6,6 +6,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -156,6 +157,37 @@ class Launch(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("--rank 1: none of RANK, ", done.stderr)
         self.assertEqual(self.run_here(CAPGATE, "audit", "--rank", "first", "--", "true").returncode, 2)
+
+    def test_a_python_function_is_a_step(self):
+        (self.here / "site").mkdir()
+        (self.here / "site/sitecustomize.py").write_text("print('the other sitecustomize')\n")
+        (self.here / "package").mkdir()
+        (self.here / "package/__init__.py").write_text("")
+        (self.here / "package/model.py").write_text(
+            "class Model:\n"
+            "    def step(self, x): return x + 1\n"
+            "    @staticmethod\n"
+            "    def still(x): return x\n"
+            "def free(x, *, y): return x * y\n"
+        )
+        (self.here / "main.py").write_text(
+            "import ctypes\n"
+            "ctypes.CDLL('libcuda.so.1').cuInit(0)\n"
+            "from package.model import Model, free\n"
+            "print(Model().step(1), Model().step(2), Model.still(3), free(2, y=4))\n"
+        )
+        functions = ("Model.step", "Model.still", "free", "Model.gone")
+        words = [word for name in functions for word in ("--region-fn", f"package.model:{name}")]
+        done = self.run_here(CAPGATE, "audit", *words, "--out", "steps.json", "--", sys.executable, "main.py", PYTHONPATH="site")
+        self.assertEqual(done.stdout, "the other sitecustomize\n2 3 3 8\n", done.stderr)
+        self.assertIn("capgate: --region-fn package.model:Model.gone: package.model has no function Model.gone", done.stderr)
+        regions = json.loads((self.here / "steps.json").read_text())["coverage"]["regions"]
+        self.assertEqual(
+            {region["name"]: region["occurrences"] for region in regions},
+            {"package.model:Model.step": 2, "package.model:Model.still": 1, "package.model:free": 1},
+        )
+        for wrong in ("step", "a:", ":b", "a:b:c", "a b:c"):
+            self.assertEqual(self.run_here(CAPGATE, "audit", "--region-fn", wrong, "--", "true").returncode, 2, wrong)
 
     def test_nothing_to_collect(self):
         self.assertIn("is not a folder", self.run_here(CAPGATE, "collect", "traces").stderr)
