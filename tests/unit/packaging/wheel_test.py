@@ -70,6 +70,12 @@ class Wheel(unittest.TestCase):
         done = subprocess.run([SOURCE / "scripts/wheel", "--release", self.here / "release"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(wheel.read_bytes(), first, "the same archive gives the same wheel")
+        sums = self.here / "release/SHA256SUMS"
+        self.assertFalse(sums.exists())
+        sums.write_text("")
+        self.assertEqual(subprocess.run([SOURCE / "scripts/wheel", "--release", sums.parent], capture_output=True).returncode, 0)
+        subprocess.run(["sha256sum", "--check", "--strict", sums.name], cwd=sums.parent, check=True, capture_output=True)
+        self.assertEqual([line.split()[1] for line in sums.read_text().splitlines()], ["capgate-0.1.0-linux-x86_64.tar.gz", wheel.name])
         with zipfile.ZipFile(wheel) as files:
             names = set(files.namelist())
             metadata = files.read("capgate-0.1.0.dist-info/METADATA").decode()
