@@ -4,37 +4,17 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
 #include "base/files/read_text.h"
 #include "static_checks/frontend/files.h"
+#include "tests/support/report_schema.h"
 #include "workspace.h"
 
 namespace capgate::lint {
 namespace {
 
 using Json = nlohmann::json;
-using valijson::adapters::NlohmannJsonAdapter;
-
-std::string violations_of_the_schema(const Json& document) {
-  const Json schema_text = Json::parse(*read_file(CAPGATE_SCHEMA));
-  valijson::Schema schema;
-  valijson::SchemaParser(valijson::SchemaParser::kDraft7)
-      .populateSchema(NlohmannJsonAdapter(schema_text), schema);
-  valijson::ValidationResults results;
-  if (valijson::Validator().validate(schema, NlohmannJsonAdapter(document), &results)) return "";
-  std::string out;
-  valijson::ValidationResults::Error error;
-  while (results.popError(error)) {
-    for (const auto& part : error.context) out += part;
-    out += ": " + error.description + "\n";
-  }
-  return out;
-}
+using capgate::test::departures_from_schema;
 
 const std::string kApi =
     "typedef int cudaError_t; typedef struct s* cudaStream_t;\n"
@@ -82,7 +62,7 @@ TEST_P(ReportSchema, HoldsForWhatLintWrites) {
   ASSERT_TRUE(text) << text.error();
   const Json report = Json::parse(*text, nullptr, false);
   ASSERT_FALSE(report.is_discarded());
-  EXPECT_EQ(violations_of_the_schema(report), "");
+  EXPECT_EQ(departures_from_schema(report), "");
   EXPECT_EQ(report.at("verdict"), kind.verdict);
   if (std::string(kind.verdict) != "fail") return;
   // A value's way is told from the copy to the branch.

@@ -4,16 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
 #include "base/files/read_text.h"
 #include "reports/catalogue/catalogue_json.h"
 #include "reports/json/json.h"
 #include "reports/verdict/finish.h"
+#include "tests/support/report_schema.h"
 #include "tests/unit/reports/golden.h"
 #include "tests/unit/reports/sample.h"
 
@@ -21,33 +17,7 @@ namespace capgate::reports {
 namespace {
 
 using Json = nlohmann::json;
-using valijson::adapters::NlohmannJsonAdapter;
-
-const valijson::Schema& schema() {
-  static const valijson::Schema* const loaded = [] {
-    auto* result = new valijson::Schema;
-    const auto text = read_text(CAPGATE_SCHEMA);
-    static const Json document = Json::parse(*text);
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
-        .populateSchema(NlohmannJsonAdapter(document), *result);
-    return result;
-  }();
-  return *loaded;
-}
-
-// Empty when the document follows the schema.
-std::string violations(const Json& document) {
-  valijson::ValidationResults results;
-  const NlohmannJsonAdapter target(document);
-  if (valijson::Validator().validate(schema(), target, &results)) return "";
-  std::string out;
-  valijson::ValidationResults::Error error;
-  while (results.popError(error)) {
-    for (const auto& part : error.context) out += part;
-    out += ": " + error.description + "\n";
-  }
-  return out;
-}
+using test::departures_from_schema;
 
 TEST(Schema, HoldsForEveryGoldenReport) {
   int seen = 0;
@@ -55,7 +25,7 @@ TEST(Schema, HoldsForEveryGoldenReport) {
     if (file.path().extension() != ".json") continue;
     const auto text = read_text(file.path().string());
     ASSERT_TRUE(text.ok()) << text.error();
-    EXPECT_EQ(violations(Json::parse(*text)), "") << file.path();
+    EXPECT_EQ(departures_from_schema(Json::parse(*text)), "") << file.path();
     ++seen;
   }
   EXPECT_GE(seen, 4);
@@ -75,19 +45,19 @@ TEST(Schema, HoldsForAReportWithEveryOptionalKey) {
   report.coverage.processes[0].rank = 3;
   report.run->signal = 9;
   report.run->exit_code.reset();
-  EXPECT_EQ(violations(Json::parse(to_json(report))), "");
+  EXPECT_EQ(departures_from_schema(Json::parse(to_json(report))), "");
 }
 
 TEST(Schema, HoldsForAnEmptyReport) {
   Report report;
   report.tool.component = Component::detector;
   finish(report);
-  EXPECT_EQ(violations(Json::parse(to_json(report))), "");
+  EXPECT_EQ(departures_from_schema(Json::parse(to_json(report))), "");
 }
 
 TEST(Schema, RefusesWhatIsNoReport) {
   const Json good = Json::parse(to_json(testing::failed_run()));
-  ASSERT_EQ(violations(good), "");
+  ASSERT_EQ(departures_from_schema(good), "");
   const std::pair<const char*, std::function<void(Json&)>> edits[] = {
       {"another schema", [](Json& j) { j["schema"] = "capgate-report/2"; }},
       {"another verdict", [](Json& j) { j["verdict"] = "maybe"; }},
@@ -114,13 +84,13 @@ TEST(Schema, RefusesWhatIsNoReport) {
   for (const auto& [what, edit] : edits) {
     Json bad = good;
     edit(bad);
-    EXPECT_NE(violations(bad), "") << what;
+    EXPECT_NE(departures_from_schema(bad), "") << what;
   }
   for (const auto& [key, value] : good.items()) {
     Json bad = good;
     if (key == "timeline") continue;  // an older report has none
     bad.erase(key);
-    EXPECT_NE(violations(bad), "") << "without " << key;
+    EXPECT_NE(departures_from_schema(bad), "") << "without " << key;
   }
 }
 
