@@ -13,7 +13,7 @@ enum class Watched : uint8_t { never, in_captures, always };
 
 enum FamilyTrait : uint16_t {
   kFrequent = 1 << 0,      // cheap and common: counted and not recorded outside captures, regions and steps
-  kOnlyCaptures = 1 << 1,  // what a capture refuses, records or loses, and a marked eager step need not know
+  kOnlyCaptures = 1 << 1,  // what a capture refuses, records or loses; in a step or a region it is as outside
   kUntimed = 1 << 2,       // nobody asks how long it took: reading the clock is what it would cost most
   kState = 1 << 3,         // its success changes what the preloaded library itself does
   kWait = 1 << 4,          // the host stands still until the device is done

@@ -26,6 +26,9 @@ Each call of the CUDA runtime and driver belongs to a family. The preloaded libr
 is watched, and the rules what it does. This page is written by `scripts/generate/calls` from
 `detector/trace/families.def`; a call that the toolkit adds gets its family in `detector/preload/table/gen_families.py`.
 
+A call that is watched from the start need not be recorded each time it is made: `detector/preload/README.md` has a table of what is
+recorded when, and what is only counted.
+
 | family | calls | watched | it |
 | --- | --- | --- | --- |
 """

@@ -16,7 +16,7 @@ namespace capgate::reports {
 // The languages of the code that a violation names.
 enum class Language { cpp, python };
 
-// Holds when one of the globs matches one of the field's values; generate.py lists the fields.
+// Holds when one of the globs matches one of the field's values; situation_table.py lists the fields.
 struct Condition {
   std::string_view field;
   std::span<const std::string_view> globs;
