@@ -85,6 +85,7 @@ class Pass {
           for (int piece = 0; piece < S::kPieces; ++piece) {
             Bits<F, kOne> bits;
             bits.fetch(ring_.take(), lane_);
+            reads_are_done();
             __syncwarp();
             ask_into(ring_.stage());
             ring_.next();
