@@ -13,6 +13,7 @@
 
 #include "base/exit_code.h"
 #include "base/printable.h"
+#include "base/shell_line.h"
 #include "cli/audit/cupti_hints.h"
 #include "cli/audit/death_watch.h"
 #include "cli/audit/environment.h"

@@ -35,21 +35,4 @@ reports::Reason why_no_trace(const ProgramFile& program, const DriverState& driv
           "with a program that runs a decode step on the GPU: capgate audit -- PROGRAM"};
 }
 
-std::string shell_line(const std::vector<std::string>& words) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
-  return line;
-}
-
 }  // namespace capgate::cli

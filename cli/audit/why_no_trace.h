@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/audit/driver_probe.h"
 #include "cli/audit/program_file.h"
@@ -13,8 +12,5 @@ namespace capgate::cli {
 
 reports::Reason why_no_trace(const ProgramFile& program, const DriverState& driver,
                              const std::string& command);
-
-// The words as a shell takes them.
-std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace capgate::cli

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/audit/why_no_trace.h"
+#include "base/shell_line.h"
 
 namespace capgate::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/shell_line.h"
 #include "cli/audit/options.h"
 #include "cli/audit/why_no_trace.h"
 #include "reports/files/report_file.h"
