@@ -13,7 +13,4 @@ namespace capgate::seal {
 // read is left out.
 std::map<std::string, std::string> python_program_facts(const trace::ProcessTrace& process);
 
-// The commit that is checked out in the repository which tracks `file`; empty when there is none.
-std::string git_commit(const std::string& file);
-
 }  // namespace capgate::seal

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "detector/seal/native_program.h"
 #include "detector/seal/python_program.h"
 #include "detector/seal/python_stack.h"
 #include "detector/seal/source_tree.h"
@@ -38,6 +40,7 @@ class FrameTable {
   uint32_t add(reports::Frame frame) {
     const std::string here = frame.file;
     frame.file = sources_.report_path(here);
+    const std::string loaded_from = frame.module;
     const bool installed = reports::in_package(frame.module);
     frame.module = fs::path(frame.module).filename().string();
     if (installed) trace_.package_modules.insert(frame.module);
@@ -46,16 +49,27 @@ class FrameTable {
                      (frame.inlined ? '1' : '0');
     const auto [at, fresh] = index_.try_emplace(key, static_cast<uint32_t>(trace_.frames.size()));
     if (fresh) {
-      if (reports::is_user_frame(frame, settings_)) sources_.want(here, frame.line);
+      if (reports::is_user_frame(frame, settings_)) {
+        sources_.want(here, frame.line);
+        if (frame.language == reports::FrameLanguage::native && here.starts_with('/')) {
+          ModuleSources& module = modules_[loaded_from];
+          module.all.insert(here);
+          if (frame.function == "main") module.main = here;
+        }
+      }
       trace_.frames.push_back(std::move(frame));
     }
     return at->second;
   }
 
+  // By the path that the module was loaded from.
+  const std::map<std::string, ModuleSources>& modules() const { return modules_; }
+
  private:
   SealedTrace& trace_;
   SourceTree& sources_;
   reports::FrameSettings settings_;
+  std::map<std::string, ModuleSources> modules_;
   std::unordered_map<std::string, uint32_t> index_;
 };
 
@@ -114,6 +128,20 @@ std::string executable_build_id(const trace::ProcessTrace& trace) {
   for (const auto& module : trace.modules)
     if (module.path == exe) return module.build_id;
   return {};
+}
+
+// Of the process that names the program, unless one ran Python: the script is the program then.
+std::map<std::string, std::string> native_program(const SealedTrace& sealed, const FrameTable& frames) {
+  const Process* program = nullptr;
+  for (const Process& process : sealed.processes) {
+    if (!process.trace.fact("python").empty()) return {};
+    if (!program && !process.build_id.empty()) program = &process;
+  }
+  if (!program) return {};
+  const std::string executable(program->trace.fact("exe"));
+  const auto sources = frames.modules().find(executable);
+  return sources == frames.modules().end() ? std::map<std::string, std::string>()
+                                           : native_program_facts(executable, sources->second);
 }
 
 }  // namespace
@@ -177,6 +205,7 @@ Result<SealedTrace> seal(const SealInput& input) {
     process.trace.python_stacks.clear();
     process.trace.modules.clear();
   }
+  if (sealed.program.empty()) sealed.program = native_program(sealed, frames);
   sealed.sources = sources.gather();
   return sealed;
 }

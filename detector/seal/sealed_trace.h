@@ -74,7 +74,8 @@ struct SealedTrace {
   std::vector<Process> processes;   // by start time, then pid
   // Modules of installed Python packages, as frames name modules. Their C++ was built elsewhere.
   std::set<std::string> package_modules;
-  // What tells the program from others, where its files tell it: "commit", "torch", "transformers".
+  // What tells the program from others, where its files tell it: "commit", of Python also "torch" and
+  // "transformers".
   std::map<std::string, std::string> program;
 };
 

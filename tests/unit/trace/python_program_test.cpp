@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "detector/seal/git_commit.h"
 #include "detector/trace/python_script.h"
 #include "tests/support/temporary_folder.h"
 
