@@ -55,7 +55,7 @@ Result<void> run(const ExportOptions& options) {
     inputs.push_back(options.baseline);
     const auto baseline = reports::read_baseline(options.baseline);
     if (!baseline) return Error{baseline.error()};
-    reports::compare_with_baseline(*report, baseline->report);
+    reports::compare_with_baseline(*report, baseline->report, options.baseline);
   }
   if (auto spared = reports::spares(options.out, inputs); !spared) return spared;
   if (auto allowed = may_become_export(options.out); !allowed) return allowed;

@@ -38,9 +38,11 @@ std::string wrong_requirement(const std::string& what) {
   return "\"" + what + "\" cannot be required; require replay";
 }
 
-bool is_there(const std::string& path) {
+// A file that somebody made for the baseline to come is empty.
+bool holds_something(const std::string& path) {
   std::error_code ec;
-  return std::filesystem::exists(path, ec);
+  return std::filesystem::exists(path, ec) &&
+         (!std::filesystem::is_regular_file(path, ec) || std::filesystem::file_size(path, ec) > 0);
 }
 
 // A file of another kind that was named by mistake is not lost.
@@ -61,7 +63,7 @@ Result<void> write_metrics(const reports::Metrics& metrics, const GateOptions& o
 Result<reports::Baseline> updated(const GateOptions& options, const reports::Report& report, FILE* words) {
   if (options.baseline == "-") return Error{"--update-baseline: --baseline names a file, not standard input"};
   reports::Baseline before;
-  if (is_there(options.baseline)) {
+  if (holds_something(options.baseline)) {
     auto read = reports::read_baseline(options.baseline);
     if (!read) return Error{read.error()};
     if (read->is_report)
@@ -107,7 +109,7 @@ Result<int> run(const GateOptions& options) {
     baseline =
         options.update_baseline ? updated(options, report, words) : reports::read_baseline(options.baseline);
     if (!baseline) return Error{baseline.error()};
-    comparison = reports::compare_with_baseline(report, baseline->report);
+    comparison = reports::compare_with_baseline(report, baseline->report, options.baseline);
     gate.ended = reports::ended(*baseline, report);
     gate.baseline_is_report = baseline->is_report;
   }
@@ -136,10 +138,11 @@ void add_baseline(CLI::App& command, GateOptions& options) {
   command
       .add_option(
           "--until", options.until,
-          "With --update-baseline: the last day, such as 2027-01-31, on which the added faults may stay")
+          "With --update-baseline: the last day, such as 2027-01-31, on which faults may stay that are added "
+          "or whose line has ended")
       ->type_name("DATE")
       ->needs(update)
-      ->check(reports::wrong_date, "");
+      ->check([](const std::string& date) { return reports::wrong_end(date); }, "");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Result<void> run(const ShowOptions& options) {
   if (!options.baseline.empty()) {
     const auto baseline = reports::read_baseline(options.baseline);
     if (!baseline) return Error{baseline.error()};
-    reports::compare_with_baseline(*report, baseline->report);
+    reports::compare_with_baseline(*report, baseline->report, options.baseline);
   }
   reports::TerminalOptions view;
   view.color = use_color(STDOUT_FILENO);

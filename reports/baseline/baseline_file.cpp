@@ -188,6 +188,15 @@ std::string wrong_owner(std::string_view owner) {
   return one_word ? "" : "is one word, not '" + printable(owner.substr(0, 40)) + "'";
 }
 
+std::string wrong_end(std::string_view date, const std::string& day) {
+  if (auto wrong = wrong_date(date); !wrong.empty()) return wrong;
+  return date < day ? fmt::format("{} is over; the last day of an entry is {} or later", date, day) : "";
+}
+
+bool has_ended(const BaselineEntry& entry, const std::string& day) {
+  return !entry.until.empty() && entry.until < day;
+}
+
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

@@ -36,12 +36,18 @@ std::string baseline_text(std::vector<BaselineEntry> entries);
 // Whether the text is such a file, of whatever version.
 bool is_baseline_text(std::string_view text);
 
+// "2026-11-30", in UTC.
+std::string today();
+
+// Whether the entry ended before `day`.
+bool has_ended(const BaselineEntry& entry, const std::string& day = today());
+
 // What is wrong with a date or with an owner that somebody typed; empty: nothing.
 std::string wrong_date(std::string_view date);
 std::string wrong_owner(std::string_view owner);
 
-// "2026-11-30", in UTC.
-std::string today();
+// The same of the end that somebody gives to entries: a date that is over would end them at once.
+std::string wrong_end(std::string_view date, const std::string& day = today());
 
 // An entry as the fault that it stands for, whether or not it has ended.
 Violation fault_of(const BaselineEntry& entry);
@@ -50,14 +56,15 @@ Violation fault_of(const BaselineEntry& entry);
 struct BaselineUpdate {
   std::vector<BaselineEntry> entries;
   size_t kept = 0, added = 0, dropped = 0;
+  size_t extended = 0;  // of those that are kept: they had ended, and have a new end
   // Entries whose fault the report does not show and that stay all the same: it is inconclusive, so that the
   // fault may be there.
   size_t unseen = 0;
 };
 
 // An entry whose fault is still there keeps its owner, its end and its remark. `fresh`: owner and end of what
-// is added.
+// is added; an entry that ended before `day` takes the end, too, since its fault counts as new.
 BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
-                               const BaselineEntry& fresh);
+                               const BaselineEntry& fresh, const std::string& day = today());
 
 }  // namespace capgate::reports

@@ -8,17 +8,18 @@
 
 namespace capgate::reports {
 
-// Causes are counted; a symptom only where its cause is not as new, or as old, as itself.
-struct BaselineComparison {
-  uint64_t new_errors = 0, known_errors = 0, new_warnings = 0, known_warnings = 0;
+struct BaselineComparison : Compared {
   // Faults of the baseline that the report no longer has: the baseline should be made anew.
   std::vector<const Violation*> stale;
 };
 
-// Marks every violation `new` or `known`, as pairs.h has it. `stale` points into `baseline`.
-BaselineComparison compare_with_baseline(Report& report, const Report& baseline);
+// Makes of a report what `gate --baseline` judges: each violation is marked `new` or `known`, as pairs.h has
+// it; what is new stands first; only a new error makes the verdict a fail. `file`: the baseline's, as the
+// user named it. `stale` points into `baseline`.
+BaselineComparison compare_with_baseline(Report& report, const Report& baseline,
+                                         const std::string& file = "");
 
 // What decides under a baseline: fail for a new error, else inconclusive for a reason, else pass.
-Verdict verdict_with_baseline(const Report& report, const BaselineComparison& comparison);
+Verdict verdict_with_baseline(const Report& report, const Compared& comparison);
 
 }  // namespace capgate::reports

@@ -6,13 +6,6 @@
 #include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
-namespace {
-
-bool has_ended(const BaselineEntry& entry, const std::string& day) {
-  return !entry.until.empty() && entry.until < day;
-}
-
-}  // namespace
 
 Violation fault_of(const BaselineEntry& entry) {
   Violation fault;
@@ -31,6 +24,11 @@ Result<Baseline> read_baseline(const std::string& path, const std::string& day) 
   Baseline out;
   if (!is_baseline_text(*text)) {
     const std::string source = path == "-" ? "standard input" : path;
+    const size_t begin = text->find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || (*text)[begin] != '{')
+      return Error{source + ": " + (begin == std::string::npos ? "is empty" : "is something else") +
+                   "; an older report was expected, or a file that begins with the line \"# "
+                   "capgate-baseline/1\""};
     auto report = from_json(*text, source);
     if (!report) return Error{report.error()};
     if (const auto against = contradiction(*report)) return Error{source + ": " + *against};

@@ -6,7 +6,7 @@
 namespace capgate::reports {
 
 BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
-                               const BaselineEntry& fresh) {
+                               const BaselineEntry& fresh, const std::string& day) {
   std::vector<Violation> known;
   known.reserve(before.size());
   for (const BaselineEntry& entry : before) known.push_back(fault_of(entry));
@@ -19,6 +19,10 @@ BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const R
     BaselineEntry entry = pairs[i] ? before[*pairs[i]] : fresh;
     ++(pairs[i] ? out.kept : out.added);
     if (pairs[i]) kept[*pairs[i]] = true;
+    if (pairs[i] && !fresh.until.empty() && has_ended(entry, day)) {
+      entry.until = fresh.until;
+      ++out.extended;
+    }
     entry.id = fault.id;
     entry.rule = fault.rule;
     entry.severity = fault.severity;

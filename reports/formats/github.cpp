@@ -29,12 +29,14 @@ std::string escaped(std::string_view text, bool property) {
   return out;
 }
 
-std::string_view command(Severity severity) {
+// A fault that the baseline knows fails nothing.
+std::string_view command(Severity severity, bool known) {
+  if (known) return "notice";
   if (severity == Severity::error) return "error";
   return severity == Severity::warning ? "warning" : "notice";
 }
 
-std::string annotation(const formats::OpenFault& open) {
+std::string annotation(const formats::OpenFault& open, bool known) {
   const Violation& fault = *open.fault;
   std::string properties;
   const Location& at = fault.location;
@@ -45,8 +47,9 @@ std::string annotation(const formats::OpenFault& open) {
     properties += ",";
   }
   const std::string fix = fault.hint.empty() ? "" : "%0AFix: " + escaped(formats::cut(fault.hint), false);
-  return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity), properties,
-                     escaped("capgate " + fault.rule, true), escaped(formats::message_of(open), false), fix);
+  return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity, known), properties,
+                     escaped("capgate " + fault.rule + (known ? " (known)" : ""), true),
+                     escaped(formats::message_of(open), false), fix);
 }
 
 }  // namespace
@@ -54,14 +57,17 @@ std::string annotation(const formats::OpenFault& open) {
 std::string to_github(const Report& report) {
   const auto faults = formats::open_faults(report);
   std::string out;
-  for (size_t i = 0; i < faults.size() && i < kShown; ++i) out += annotation(faults[i]);
+  for (size_t i = 0; i < faults.size() && i < kShown; ++i)
+    out += annotation(faults[i], report.knows(*faults[i].fault));
   if (faults.size() > kShown)
     out += fmt::format("{} more in the report\n", formats::counted(faults.size() - kShown, "finding"));
   for (const auto& reason : report.reasons)
     out += fmt::format("::{} title=capgate::{}%0ATo do: {}\n",
                        report.verdict == Verdict::fail ? "notice" : "warning", escaped(reason.text, false),
                        escaped(reason.remedy, false));
-  return out + escaped(formats::verdict_line(report), false) + "\n";
+  out += escaped(formats::verdict_line(report), false) + "\n";
+  const std::string compared = formats::compared_line(report);
+  return compared.empty() ? out : out + escaped(compared, false) + "\n";
 }
 
 }  // namespace capgate::reports

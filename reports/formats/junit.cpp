@@ -39,18 +39,19 @@ bool seen_by(const Rule& rule, std::string_view who) {
   return std::find(rule.seen_by.begin(), rule.seen_by.end(), who) != rule.seen_by.end();
 }
 
-// The faults of one rule: errors make the case fail, what is less is its output.
-std::string test_case(std::string_view rule, std::string_view suite,
+// The faults of one rule: errors make the case fail; what is less, or known to the baseline, is its output.
+std::string test_case(const Report& report, std::string_view rule, std::string_view suite,
                       const std::vector<formats::OpenFault>& faults) {
   std::string failures, output;
   std::vector<formats::OpenFault> errors;
   for (const auto& open : faults) {
     const Violation* fault = open.fault;
     if (fault->rule != rule) continue;
-    const bool error = fault->severity == Severity::error;
+    const bool known = report.knows(*fault), error = fault->severity == Severity::error && !known;
     if (error) errors.push_back(open);
-    const std::string line = xml(fmt::format("{}: {}: {}", formats::place_of(fault->location),
-                                             name(fault->severity), formats::message_of(open)));
+    const std::string line =
+        xml(fmt::format("{}: {}{}: {}", formats::place_of(fault->location), known ? "known " : "",
+                        name(fault->severity), formats::message_of(open)));
     const std::string fix = fault->hint.empty() ? "" : "\n    fix: " + xml(formats::cut(fault->hint));
     (error ? failures : output) += line + fix + "\n";
   }
@@ -69,9 +70,12 @@ std::string test_case(std::string_view rule, std::string_view suite,
 std::string verdict_case(const Report& report) {
   std::string out = "    <testcase classname=\"capgate\" name=\"verdict\"";
   const std::string line = xml(formats::verdict_line(report));
+  std::string compared = xml(formats::compared_line(report));
+  if (!compared.empty()) compared += '\n';
   if (report.verdict == Verdict::pass)
-    return out + fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", line);
-  std::string reasons;
+    return out + fmt::format(">\n      <system-out>{}{}{}</system-out>\n    </testcase>\n", line,
+                             compared.empty() ? "" : "\n", compared);
+  std::string reasons = compared;
   for (const auto& reason : report.reasons)
     reasons += xml(reason.text) + "\nto do: " + xml(reason.remedy) + "\n";
   const std::string_view element = report.verdict == Verdict::fail ? "failure" : "error";
@@ -98,13 +102,13 @@ std::string to_junit(const Report& report) {
     const bool has_fault = std::any_of(faults.begin(), faults.end(),
                                        [&](const auto& one) { return one.fault->rule == rule.id; });
     if (!has_fault && !(ran && seen_by(rule, "runtime")) && !(linted && seen_by(rule, "static"))) continue;
-    cases += test_case(rule.id, ran ? "run" : "lint", faults);
+    cases += test_case(report, rule.id, ran ? "run" : "lint", faults);
   }
   // A rule of a newer version.
   for (const auto& [fault, cause] : faults) {
     if (std::find(known.begin(), known.end(), fault->rule) != known.end()) continue;
     known.push_back(fault->rule);
-    cases += test_case(fault->rule, ran ? "run" : "lint", faults);
+    cases += test_case(report, fault->rule, ran ? "run" : "lint", faults);
   }
   const double seconds = report.run ? report.run->wall_s : 0;
   const std::string counts =

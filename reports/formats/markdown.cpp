@@ -60,22 +60,25 @@ std::string source(const Violation& fault) {
   return ticks + "\n" + lines + ticks + "\n\n";
 }
 
-std::string first(const formats::OpenFault& open) {
+std::string first(const formats::OpenFault& open, bool known) {
   const Violation& fault = *open.fault;
-  std::string out = fmt::format("**{}** at {}: {}\n\n", plain(fault.rule),
+  std::string out = fmt::format("**{}**{} at {}: {}\n\n", plain(fault.rule), known ? " (known)" : "",
                                 code(formats::place_of(fault.location)), plain(formats::message_of(open)));
   out += source(fault);
   if (!fault.hint.empty()) out += "**Fix:** " + plain(formats::cut(fault.hint)) + "\n\n";
   return out;
 }
 
-std::string table(const std::vector<formats::OpenFault>& faults) {
+std::string table(const Report& report, const std::vector<formats::OpenFault>& faults) {
   std::string out = "| | rule | place | finding |\n| --- | --- | --- | --- |\n";
   for (size_t i = 0; i < faults.size() && i < kListed; ++i) {
     const Violation& fault = *faults[i].fault;
     out += fmt::format("| {}{} | {} | {} | {} |\n", name(fault.severity),
-                       fault.baseline == BaselineState::new_since ? ", new" : "", code(fault.rule, true),
-                       code(formats::place_of(fault.location), true), plain(formats::message_of(faults[i])));
+                       !report.compared      ? ""
+                       : report.knows(fault) ? ", known"
+                                             : ", new",
+                       code(fault.rule, true), code(formats::place_of(fault.location), true),
+                       plain(formats::message_of(faults[i])));
   }
   if (faults.size() > kListed) out += fmt::format("\n{} more in the report\n", faults.size() - kListed);
   return out + "\n";
@@ -85,9 +88,12 @@ std::string table(const std::vector<formats::OpenFault>& faults) {
 
 std::string to_markdown(const Report& report) {
   std::string out = "### capgate: " + plain(formats::verdict_line(report)) + "\n\n";
+  if (const std::string compared = formats::compared_line(report); !compared.empty())
+    out += plain(compared) + "\n\n";
   const auto faults = formats::open_faults(report);
-  if (!faults.empty() && faults.front().fault->severity != Severity::note) out += first(faults.front());
-  if (faults.size() > 1) out += table(faults);
+  if (!faults.empty() && faults.front().fault->severity != Severity::note)
+    out += first(faults.front(), report.knows(*faults.front().fault));
+  if (faults.size() > 1) out += table(report, faults);
   for (const auto& reason : report.reasons) {
     out += "Not proved, because " + plain(formats::cut(reason.text)) + "\n";
     if (!reason.remedy.empty()) out += "\nTo do: " + code(reason.remedy) + "\n";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
 #include "reports/terminal/text.h"
 #include "reports/verdict/causes.h"
@@ -59,6 +60,12 @@ std::string place_of(const Location& location) {
 std::string verdict_line(const Report& report) {
   const std::string head = render_headline(report, {});
   return head.substr(0, head.find('\n'));
+}
+
+std::string compared_line(const Report& report) {
+  std::string line = terminal::compared_text(report);
+  if (!line.empty()) line.front() = 'A';
+  return line;
 }
 
 std::string counted(size_t number, std::string_view noun) {

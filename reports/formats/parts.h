@@ -39,6 +39,9 @@ std::string place_of(const Location& location);
 // "FAIL: CAPTURE DIES at …": what the report comes to, on one line.
 std::string verdict_line(const Report& report);
 
+// "Against main.json: 1 error new; 2 errors known; nothing fixed"; empty without a baseline.
+std::string compared_line(const Report& report);
+
 // "1 error", "3 errors"
 std::string counted(size_t number, std::string_view noun);
 

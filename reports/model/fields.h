@@ -59,6 +59,10 @@ constexpr auto other_texts(std::map<std::string, std::string> Owner::* member) {
 template <class T>
 inline constexpr std::tuple<> kFields{};
 
+// How many of its members are no part of its JSON.
+template <class T>
+inline constexpr size_t kNotWritten = 0;
+
 template <class T>
 concept Described = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;
 
@@ -78,8 +82,9 @@ constexpr size_t member_count() {
 // Calls `visit` with each entry of the table, in order.
 template <class T, class Visit>
 constexpr void for_each_field(Visit&& visit) {
-  static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> == member_count<T>(),
-                "a member of the struct has no entry in its table");
+  static_assert(
+      std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> + kNotWritten<T> == member_count<T>(),
+      "a member of the struct has no entry in its table");
   std::apply([&](const auto&... entry) { (visit(entry), ...); }, kFields<T>);
 }
 

@@ -320,6 +320,14 @@ struct Summary {
   std::map<std::string, uint64_t> by_rule;
 };
 
+// What the comparison with a baseline came to (baseline/compare.h). Causes are counted; a symptom only where
+// its cause is not as new, or as old, as itself.
+struct Compared {
+  std::string file;  // the baseline, as the user named it
+  uint64_t new_errors = 0, known_errors = 0, new_warnings = 0, known_warnings = 0;
+  uint64_t fixed = 0;  // faults of the baseline that the report no longer has
+};
+
 struct Report {
   std::string schema = kSchema;
   Tool tool;
@@ -335,6 +343,12 @@ struct Report {
   std::optional<RunTimeline> timeline;  // of a run, unless an older capgate judged it
   std::vector<Violation> violations;
   Summary summary;
+  std::optional<Compared> compared;  // never written: a report's own marks are nobody's comparison
+
+  // Of one of its violations.
+  bool knows(const Violation& violation) const {
+    return compared && violation.baseline == BaselineState::known;
+  }
 };
 
 }  // namespace capgate::reports

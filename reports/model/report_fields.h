@@ -201,5 +201,7 @@ inline constexpr auto kFields<Report> = std::tuple(
     field("coverage", &Report::coverage), field("metrics", &Report::metrics),
     field("captures", &Report::captures), if_any("timeline", &Report::timeline),
     field("violations", &Report::violations), field("summary", &Report::summary));
+template <>
+inline constexpr size_t kNotWritten<Report> = 1;  // compared
 
 }  // namespace capgate::reports

@@ -1,6 +1,7 @@
 // What `capgate gate --baseline` says of the baseline itself.
 #include <fmt/format.h>
 
+#include "reports/terminal/commands.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports {
@@ -10,21 +11,18 @@ std::string baseline_lines(const BaselineComparison& comparison, const GateOptio
   const std::string file = clean(gate.baseline_name);
   std::string out;
   if (!gate.ended.empty()) {
-    out += "ended in " + file + ", so no longer known:\n";
+    out += fmt::format("ended in {}, so no longer known; to extend: {}\n", file,
+                       gate_command(gate, {"--update-baseline", "--until", "DATE"}));
     out += some(gate.ended, [](const BaselineEntry& entry) {
       return fmt::format("  {} {} (until {}{})\n", head_of(clean(entry.rule)),
                          place({entry.file, 0, std::nullopt, entry.function}), entry.until,
                          entry.owner.empty() ? ", nobody's" : ", owner " + head_of(clean(entry.owner)));
     });
   }
-  if (comparison.known_errors + comparison.known_warnings)
-    out += fmt::format("known in {}: {}, {}\n", file, counted(comparison.known_errors, "error"),
-                       counted(comparison.known_warnings, "warning"));
   if (!comparison.stale.empty()) {
-    out += gate.baseline_is_report
-               ? fmt::format("gone since {}, make the baseline again:\n", file)
-               : fmt::format("gone since {}; drop them: capgate gate --baseline {} --update-baseline {}\n",
-                             file, file, gate.report_name.empty() ? "REPORT" : clean(gate.report_name));
+    out += gate.baseline_is_report ? fmt::format("gone since {}, make the baseline again:\n", file)
+                                   : fmt::format("gone since {}; drop them: {}\n", file,
+                                                 gate_command(gate, {"--update-baseline"}));
     out += some(comparison.stale, [](const Violation& violation) {
       return fmt::format("  {} {}\n", head_of(clean(violation.rule)), place(violation.location));
     });
@@ -35,8 +33,9 @@ std::string baseline_lines(const BaselineComparison& comparison, const GateOptio
 }  // namespace terminal
 
 std::string update_line(const std::string& file, const BaselineUpdate& update) {
-  std::string out = fmt::format("{}: {} kept, {} added, {} dropped\n", terminal::clean(file),
-                                counted(update.kept, "fault"), update.added, update.dropped);
+  std::string out = fmt::format(
+      "{}: {} kept{}, {} added, {} dropped\n", terminal::clean(file), counted(update.kept, "fault"),
+      update.extended ? fmt::format(" ({} extended)", update.extended) : "", update.added, update.dropped);
   if (update.unseen)
     out += fmt::format("  {} stayed, though the report does not show them: it is incomplete\n",
                        counted(update.unseen, "entry", "entries"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/terminal/commands.h"
 #include "reports/terminal/parts.h"
 #include "reports/verdict/claims.h"
 
@@ -29,7 +30,7 @@ std::string novelty(const Violation& violation, const TerminalOptions& options) 
   const std::string baseline = options.baseline_name.empty() ? "the baseline" : options.baseline_name;
   if (violation.baseline == BaselineState::known) return "no: " + baseline + " has it, too";
   if (violation.baseline == BaselineState::new_since) return "yes: " + baseline + " does not have it";
-  return fmt::format("not compared; run: capgate show --baseline OLDER.json {}", options.report_name);
+  return "not compared; run: " + show_command("OLDER.json", options.report_name);
 }
 
 std::string other_causes(const Report& report, const Causes& causes, const Violation& first) {

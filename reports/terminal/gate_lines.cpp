@@ -7,6 +7,7 @@
 #include <set>
 
 #include "reports/model/names.h"
+#include "reports/terminal/commands.h"
 #include "reports/terminal/parts.h"
 #include "reports/verdict/causes.h"
 #include "reports/verdict/claims.h"
@@ -29,13 +30,10 @@ std::vector<const Violation*> deciding(const Report& report, Severity fail_on, b
 }
 
 // No capture completed: that the step captures is what eager evidence cannot show.
-Reason only_eager(const std::string& report_name) {
-  return {
-      "no graph was captured: the audit saw a marked step run eagerly, and nothing else",
-      fmt::format(
-          "capgate audit -- PROGRAM, once it captures the step; or accept the eager evidence: capgate gate "
-          "--allow-eager {}",
-          report_name.empty() ? "REPORT" : report_name)};
+Reason only_eager(const GateOptions& gate) {
+  return {"no graph was captured: the audit saw a marked step run eagerly, and nothing else",
+          "capgate audit -- PROGRAM, once it captures the step; or accept the eager evidence: " +
+              gate_command(gate, {"--allow-eager"})};
 }
 
 // The faults that decide: causes, and how many symptoms each of them has among those faults.
@@ -70,23 +68,27 @@ std::string failed_line(const Report& report, const Deciding& deciding, bool wit
   uint64_t symptoms = 0;
   for (const auto& [cause, number] : deciding.symptoms) symptoms += number;
   if (symptoms) count += " with " + counted(symptoms, "symptom");
+  if (errors == 0) count += ", by --fail-on warning";
   const auto failure = failure_of(report, faults);
   const bool known = failure && failure->at->severity == Severity::error;
   return paint.red("gate: fail") +
          (known ? " - " + failure_text(*failure, place(failure->at->location)) : "") + " - " + count + "\n";
 }
 
-// The fix under the first of the faults that share it; the line itself under the first fault, so that a log
-// alone shows it.
+// So many causes have their line of source: a log alone shows what to change first.
+constexpr size_t kWithSource = 3;
+
+// What happened, and the fix under the first of the faults that share it.
 std::string fault_lines(const Deciding& deciding) {
   std::set<std::string> told;
+  size_t listed = 0;
   return some(deciding.causes, [&](const Violation& violation) {
     std::string out = fmt::format("  {} {} {}", name(violation.severity), head_of(clean(violation.rule)),
                                   place(violation.location));
     if (const auto symptoms = deciding.symptoms.find(&violation); symptoms != deciding.symptoms.end())
       out += ", with " + counted(symptoms->second, "symptom");
-    out += "\n";
-    if (&violation == deciding.causes.front())
+    out += "\n    " + sentence(violation.message) + "\n";
+    if (++listed <= kWithSource)
       if (const std::string line = source_lines(violation, Paint(false), 0); !line.empty())
         out += "  " + line;
     if (!violation.hint.empty() && told.insert(violation.hint).second)
@@ -103,7 +105,7 @@ ExitCode by_faults(Verdict verdict, bool any_fault, const std::optional<Reason>&
 
 // What keeps a passing report from passing this gate.
 std::optional<Reason> unproved(const Report& report, const GateOptions& gate) {
-  if (is_eager_alone(report) && !gate.allow_eager) return only_eager(gate.report_name);
+  if (is_eager_alone(report) && !gate.allow_eager) return only_eager(gate);
   return gate.require_replay ? missing_verification(report, gate.buckets) : std::nullopt;
 }
 
@@ -119,9 +121,26 @@ std::string inconclusive_lines(const Reason& reason, const Paint& paint) {
   return out;
 }
 
-std::string more_lines(const std::string& report_name) {
-  const std::string name = report_name.empty() || report_name == "-" ? "REPORT" : clean(report_name);
-  return fmt::format("  more: capgate show {}; in a browser: capgate view {}\n", name, name);
+std::string more_lines(const GateOptions& gate) {
+  return fmt::format("  more: {}; in a browser: {}\n", show_command(gate.baseline_name, gate.report_name),
+                     view_command(gate.baseline_name, gate.report_name));
+}
+
+// What is in the report and does not fail this gate, with the reason: a pass is not read as "nothing found".
+std::string not_counted(const Report& report, const GateOptions& gate) {
+  std::string out;
+  const auto add = [&](uint64_t count, const char* noun, const std::string& why) {
+    if (count > 0) out += (out.empty() ? "  not counted: " : "; ") + counted(count, noun) + why;
+  };
+  const Compared known = report.compared.value_or(Compared{});
+  const std::string in = ", known in " + clean(gate.baseline_name);
+  add(known.known_errors, "error", in);
+  add(known.known_warnings, "warning", in);
+  if (gate.fail_on != Severity::warning)
+    add(report.compared ? known.new_warnings : report.summary.warnings, "warning",
+        ", without --fail-on warning");
+  add(report.summary.suppressed, "allowed fault", "");
+  return out.empty() ? "" : out + "\n";
 }
 
 }  // namespace
@@ -161,7 +180,8 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
                       gate.ratchet ? ", no number worse than in " + clean(gate.ratchet->file) : "");
   }
   out += fault_lines(by_cause(report, faults));
-  if (own == kExitFail) out += more_lines(gate.report_name);
+  out += not_counted(report, gate);
+  if (own == kExitFail) out += more_lines(gate);
   if (gate.ratchet) out += ratchet_lines(*gate.ratchet);
   out += covers(report, options.all) + not_checked_line(report, options.all);
   if (decision.exit_code == kExitPass) {

@@ -27,10 +27,25 @@ bool only_sources(const Report& report) {
   return report.coverage.kind == CoverageKind::source;
 }
 
-std::string counts(const Summary& summary) {
+std::string counts(uint64_t errors, uint64_t warnings) {
   std::string out;
-  if (summary.errors) add(out, counted(summary.errors, "error"));
-  if (summary.warnings) add(out, counted(summary.warnings, "warning"));
+  if (errors) add(out, counted(errors, "error"));
+  if (warnings) add(out, counted(warnings, "warning"));
+  return out;
+}
+
+// "2 errors, 1 warning"; compared with a baseline "1 new error, 1 known error, 1 known warning".
+std::string counts(const Report& report) {
+  if (!report.compared) return counts(report.summary.errors, report.summary.warnings);
+  const Compared& compared = *report.compared;
+  std::string out;
+  const auto some = [&](uint64_t count, const char* noun) {
+    if (count) add(out, counted(count, noun));
+  };
+  some(compared.new_errors, "new error");
+  some(compared.new_warnings, "new warning");
+  some(compared.known_errors, "known error");
+  some(compared.known_warnings, "known warning");
   return out;
 }
 
@@ -41,7 +56,7 @@ std::string verdict_line(const Report& report, const Paint& paint) {
       const auto failure = failure_of(report);
       const std::string kind = failure ? failure_text(*failure, place(failure->at->location))
                                        : "the step cannot be replayed as it is";
-      return paint.red("FAIL") + fmt::format(": {} - {}: {}", kind, counts(report.summary), about);
+      return paint.red("FAIL") + fmt::format(": {} - {}: {}", kind, counts(report), about);
     }
     case Verdict::inconclusive:
       return paint.yellow("INCONCLUSIVE") +
@@ -53,7 +68,8 @@ std::string verdict_line(const Report& report, const Paint& paint) {
       break;
   }
   const Claim claim = what_was_proved(report);
-  if (claim.scope.empty()) return paint.green("PASS") + ": no error - " + about;
+  const char* const none = report.compared ? ": no new error - " : ": no error - ";
+  if (claim.scope.empty()) return paint.green("PASS") + none + about;
   return paint.green("PASS") + fmt::format(" ({}): {} - {}", claim.scope, clean(claim.text), about);
 }
 
@@ -155,6 +171,11 @@ std::string terminal::subject(const Report& report) {
   if (const auto commit = fact("commit"); !commit.empty()) add(more, "commit " + commit.substr(0, 12));
   for (const std::string package : {"torch", "transformers"})
     if (const auto version = fact(package); !version.empty()) add(more, package + " " + version);
+  const Environment& here = report.environment;
+  if (fact("torch").empty() && !here.torch) {  // which comes with a CUDA of its own
+    if (!here.cuda_runtime.empty()) add(more, "CUDA " + here.cuda_runtime);
+    if (!here.driver.empty()) add(more, "driver " + here.driver);
+  }
   if (!subject.mode.empty()) add(more, "mode " + subject.mode);
   if (!subject.buckets.empty()) add(more, counted(subject.buckets.size(), "bucket"));
   if (!subject.sm.empty()) {
@@ -165,10 +186,28 @@ std::string terminal::subject(const Report& report) {
   return more.empty() ? program : program + " (" + clean(more) + ")";
 }
 
+std::string terminal::compared_text(const Report& report) {
+  if (!report.compared) return "";
+  const Compared& compared = *report.compared;
+  const auto nothing = [](const std::string& text) { return text.empty() ? std::string("nothing") : text; };
+  return fmt::format("against {}: {} new; {} known; {} fixed", tail_of(clean(compared.file)),
+                     nothing(counts(compared.new_errors, compared.new_warnings)),
+                     nothing(counts(compared.known_errors, compared.known_warnings)),
+                     compared.fixed ? grouped(compared.fixed) : "nothing");
+}
+
+namespace {
+
+std::string compared_line(const Report& report) {
+  return report.compared ? "  " + compared_text(report) + "\n" : "";
+}
+
+}  // namespace
+
 std::string terminal::verdict_lines(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
   const std::string second = report.verdict == Verdict::fail ? "" : second_line(report, paint);
-  return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n");
+  return verdict_line(report, paint) + "\n" + compared_line(report) + second + (second.empty() ? "" : "\n");
 }
 
 std::string terminal::not_checked_line(const Report& report, bool all) {
@@ -183,7 +222,7 @@ std::string terminal::checked_line(const Report& report, const TerminalOptions& 
 std::string render_headline(const Report& report, const TerminalOptions& options) {
   const Paint paint(options.color);
   const std::string second = second_line(report, paint);
-  return verdict_line(report, paint) + "\n" + second + (second.empty() ? "" : "\n") +
+  return verdict_line(report, paint) + "\n" + compared_line(report) + second + (second.empty() ? "" : "\n") +
          checked_line(report, options);
 }
 

@@ -5,6 +5,7 @@
 
 #include "reports/identity/fingerprint.h"
 #include "reports/settings/glob.h"
+#include "reports/terminal/commands.h"
 #include "reports/terminal/parts.h"
 
 namespace capgate::reports {
@@ -33,12 +34,12 @@ std::string listed_fault(const Report& report, const Violation& violation, const
 }
 
 std::string how_to_see_more(const TerminalOptions& options) {
-  const std::string report = clean(options.report_name);
-  return wrap(
-      fmt::format("in full: `capgate show --all {}`; a part: `capgate show --rule RULE {}`, or `--file "
-                  "GLOB`, `--severity SEVERITY`",
-                  report, report),
-      0, options.width);
+  const auto show = [&](const std::vector<std::string>& words) {
+    return show_command(options.baseline_name, options.report_name, words);
+  };
+  return wrap(fmt::format("in full: `{}`; a part: `{}`, or `--file GLOB`, `--severity SEVERITY`",
+                          show({"--all"}), show({"--rule", "RULE"})),
+              0, options.width);
 }
 
 }  // namespace terminal

@@ -107,6 +107,9 @@ std::string covers(const Report& report, bool all);
 // The catalogue's code, which is not wrapped.
 std::string code_block(std::string_view code, size_t indent = 4);
 
+// "against main.json: 1 error new; 2 errors, 1 warning known; nothing fixed"; empty without a baseline.
+std::string compared_text(const Report& report);
+
 // The verdict and, unless a fault says it, what to do about it.
 std::string verdict_lines(const Report& report, const TerminalOptions& options);
 

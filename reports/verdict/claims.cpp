@@ -10,6 +10,7 @@
 #include "reports/catalogue/catalogue.h"
 #include "reports/identity/source_path.h"
 #include "reports/model/cuda_answer.h"
+#include "reports/verdict/blemishes.h"
 #include "reports/verdict/causes.h"
 #include "reports/verdict/graph_counts.h"
 #include "reports/verdict/verdict.h"
@@ -95,15 +96,6 @@ std::string sources(const Coverage& coverage) {
     return fmt::format("{}, nothing in them that differs from {} is in a region's reach", all,
                        coverage.changed->revision);
   return fmt::format("{}, judged where they differ from {}", all, coverage.changed->revision);
-}
-
-// Why a pass is not without a blemish: "1 warning, 2 notes, 1 allowed fault".
-std::string blemishes(const Summary& summary) {
-  std::string out;
-  if (summary.warnings) add(out, counted(summary.warnings, "warning"));
-  if (summary.notes) add(out, counted(summary.notes, "note"));
-  if (summary.suppressed) add(out, counted(summary.suppressed, "allowed fault"));
-  return out;
 }
 
 bool watched_no_memory(const Report& report) {
@@ -221,8 +213,8 @@ Claim what_was_proved(const Report& report) {
           : "no error in its calls" +
                 std::string(report.summary.suppressed > 0 ? " but what is allowed" : "") +
                 ", its streams not judged";
-  add(claim.text, spotless ? clean : "no error");
-  add(claim.text, blemishes(report.summary));
+  add(claim.text, known_errors(report) ? "no new error" : spotless ? clean : "no error");
+  add(claim.text, blemishes(report));
   return claim;
 }
 
@@ -238,6 +230,7 @@ bool none_counts(const Report& report) {
 }  // namespace
 
 NotProved what_was_not_proved(const Report& report) {
+  if (const auto left = left_by_known_errors(report)) return *left;
   if (has_graph(report) && report.coverage.replays == 0)
     return {"anything about a replay: no graph was launched", ""};
   if (has_graph(report) && !killed_a_capture_for_good(report) && all_is_verified(report))

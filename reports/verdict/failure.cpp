@@ -97,7 +97,7 @@ std::optional<Failure> failure_of(const Report& report, std::span<const Violatio
 std::optional<Failure> failure_of(const Report& report) {
   std::vector<const Violation*> errors;
   for (const Violation& violation : report.violations)
-    if (is_error(violation)) errors.push_back(&violation);
+    if (is_error(violation) && !report.knows(violation)) errors.push_back(&violation);
   return failure_of(report, errors);
 }
 

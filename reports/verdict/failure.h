@@ -28,10 +28,11 @@ struct Failure {
 // Of one fault. Nothing for faults that do neither, such as captures that go on between replays.
 std::optional<Failure> failure_of(const Report& report, const Violation& violation);
 
-// Of a report: that of its unsuppressed errors which comes first. What was seen goes before what would be,
-// then a death before a wrong graph, then the report's own order. Nothing without such an error.
+// Of a report: that of its unsuppressed errors which comes first; compared with a baseline, of those that it
+// does not know. What was seen goes before what would be, then a death before a wrong graph, then the
+// report's own order. Nothing without such an error.
 std::optional<Failure> failure_of(const Report& report);
-// The same of the faults that decide, such as those that a baseline does not know.
+// The same of any faults of it.
 std::optional<Failure> failure_of(const Report& report, std::span<const Violation* const> faults);
 
 // How early each of a report's violations is to be read for its kind of failure: lower goes first. One of

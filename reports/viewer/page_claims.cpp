@@ -15,13 +15,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string headline(const Report& report) {
-  if (const auto failure = failure_of(report))
-    return failure_text(*failure, terminal::place(failure->at->location));
-  if (report.verdict == Verdict::fail) return "the step cannot be replayed as it is";
+  if (report.verdict == Verdict::fail) {
+    const auto failure = failure_of(report);
+    return failure ? failure_text(*failure, terminal::place(failure->at->location))
+                   : "the step cannot be replayed as it is";
+  }
   if (report.verdict == Verdict::inconclusive)
     return report.reasons.empty() ? "nothing is proved" : report.reasons.front().text;
   const Claim claim = what_was_proved(report);
-  return claim.scope.empty() ? "no error" : claim.scope + ": " + claim.text;
+  if (claim.scope.empty()) return report.compared ? "no new error" : "no error";
+  return claim.scope + ": " + claim.text;
 }
 
 // The finding that the headline speaks of; without a failure the first that is open.

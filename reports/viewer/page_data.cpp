@@ -145,7 +145,7 @@ std::string page_data(PageInput input) {
   FrameTable frames(input.frames);
   Json baseline = nullptr;
   if (input.baseline) {
-    const auto comparison = compare_with_baseline(input.report, *input.baseline);
+    const auto comparison = compare_with_baseline(input.report, *input.baseline, input.baseline_file);
     baseline = {{"file", shown(input.baseline_file)}, {"fixed", fixed_since(comparison.stale)}};
     frames.take(baseline["fixed"]);
   }

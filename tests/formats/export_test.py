@@ -205,6 +205,65 @@ class Export(unittest.TestCase):
                 self.assertTrue(entry["location"]["path"] and entry["description"])
             self.assertEqual(len({entry["fingerprint"] for entry in entries}), len(entries))
 
+    # With a baseline
+
+    def baseline_of(self, *places):
+        """A baseline file that knows the causes whose lines hold one of these words."""
+        path = self.here / "all.txt"
+        subprocess.run([CAPGATE, "gate", FAULTY, "--allow-eager", "--baseline", path, "--update-baseline"], capture_output=True, check=True)
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        known = self.here / "known.txt"
+        known.write_text("".join(one for one in lines if one.startswith("#") or any(part in one for part in places)), encoding="utf-8")
+        return known
+
+    def test_each_format_begins_with_what_is_new(self):
+        """The wait in masking_utils.py is the second cause of the report; the first one is known here, with its symptoms."""
+        known = self.baseline_of("modeling_deepseek_v4.py")
+        line = "Against known.txt: 1 error new; 1 error known; nothing fixed"
+        text = self.export(FAULTY, "github", "--baseline", known.name)
+        done = self.commands(text)
+        self.assertEqual([one[0] for one in done], ["error"] + ["notice"] * 5)
+        self.assertIn("masking_utils.py", done[0][1]["file"])
+        self.assertEqual([one[1]["title"] for one in done], ["capgate host-sync"] + ["capgate host-sync (known)"] * 5)
+        self.assertIn(" - 1 new error, 1 known error: ", text)
+        self.assertEqual(text.splitlines()[-1], line)
+        text = self.export(FAULTY, "markdown", "--baseline", known.name)
+        self.assertIn("masking\\_utils.py:604", text.splitlines()[0])
+        self.assertEqual(text.splitlines()[2].replace("\\", ""), line)
+        self.assertIn("**host\\-sync** at `transformers/masking_utils.py:604`", text)
+        self.assertIn("| error, new | `host-sync` | `transformers/masking_utils.py:604`", text)
+        self.assertEqual(text.count("| error, known | "), 5)
+        first, *rest = self.export(FAULTY, "gcc", "--baseline", known.name).splitlines()
+        self.assertTrue(first.startswith("transformers/masking_utils.py:604: error: the host "), first)
+        self.assertEqual(sum(": error: known: " in one for one in rest), 5)
+        root = xml.etree.ElementTree.fromstring(self.export(FAULTY, "junit", "--baseline", known.name))
+        self.assertEqual(root.attrib["failures"], "2")
+        failures = {case.attrib["name"]: case.find("failure") for case in root.iter("testcase")}
+        self.assertTrue(failures["host-sync"].attrib["message"].startswith("1 error: transformers/masking_utils.py:604"))
+        self.assertIn(line, failures["verdict"].text)
+        log = json.loads(self.export(FAULTY, "sarif", "--baseline", known.name))
+        self.assertEqual([one["baselineState"] for one in log["runs"][0]["results"]], ["new"] + ["unchanged"] * 5)
+
+    def test_where_all_is_known_no_format_fails(self):
+        known = self.baseline_of("transformers/")
+        text = self.export(FAULTY, "github", "--baseline", known.name)
+        self.assertEqual([one[0] for one in self.commands(text)], ["notice"] * 6)
+        self.assertTrue(text.splitlines()[-2].startswith("PASS (eager step only): "), text)
+        self.assertEqual(text.splitlines()[-1], "Against known.txt: nothing new; 2 errors known; nothing fixed")
+        root = xml.etree.ElementTree.fromstring(self.export(FAULTY, "junit", "--baseline", known.name))
+        self.assertEqual((root.attrib["failures"], root.attrib["errors"]), ("0", "0"))
+        outputs = {case.attrib["name"]: case.findtext("system-out") for case in root.iter("testcase")}
+        self.assertEqual(outputs["host-sync"].count(": known error: "), 6)
+        self.assertTrue(self.export(FAULTY, "markdown", "--baseline", known.name).startswith("### capgate: PASS "))
+        self.assertEqual(json.loads(self.export(FAULTY, "sarif", "--baseline", known.name))["runs"][0]["properties"]["verdict"], "pass")
+
+    def test_marks_in_the_report_itself_are_no_comparison(self):
+        report = json.loads(FAULTY.read_text(encoding="utf-8"))
+        for violation in report["violations"]:
+            violation["baseline"] = "known"
+        self.assertEqual([one[0] for one in self.commands(self.export(report, "github"))], ["error"] * 6)
+        self.assertEqual(xml.etree.ElementTree.fromstring(self.export(report, "junit")).attrib["failures"], "2")
+
     # What a report's names may do
 
     def test_no_format_keeps_what_turns_the_direction_of_writing(self):

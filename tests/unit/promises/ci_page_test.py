@@ -30,7 +30,9 @@ class CiPage(Promises):
         report["summary"] = {"errors": count, "warnings": 0, "notes": 0, "suppressed": 0, "by_rule": {"host-sync": count}}
         return self.write("many.json", json.dumps(report))
 
-    @promise(PAGE, "It prints each fix once, for the first ten faults, and what the report covers: the program and its build, captures")
+    @promise(
+        PAGE, "each fix is printed once.", "`covers` says what the report is about: the program and its build, captures and their buckets"
+    )
     def test_gate_prints_each_fix_once_for_the_first_ten(self):
         lines = self.output("gate", self.with_faults(30), code=1).splitlines()
         self.assertEqual(sum(line.startswith("    fix: ") for line in lines), 1)
@@ -38,12 +40,34 @@ class CiPage(Promises):
         self.assertIn("  … and 20 more", lines)
         self.assertTrue(any(line.startswith("  covers  decode (build 3f2a91c04b77") for line in lines), lines)
 
-    @promise(PAGE, "A failing `gate` names in its first line what would happen and where, and shows that line of source.")
+    @promise(
+        PAGE,
+        "A failing `gate` names in its first line what would happen and where. Below it are the first ten causes, each with its place, one sentence on what happened and,",
+    )
     def test_a_failing_gate_shows_the_line(self):
         lines = self.output("gate", TRACES / "python/item_in_helper.faulty.json", code=1).splitlines()
         self.assertTrue(lines[0].startswith("gate: fail - CAPTURE DIES at tests/corpus/python/item_in_helper.py:12 temperature()"), lines)
-        self.assertTrue(lines[2].startswith("    > 12 |     return scale if CLEAN else scale.item()"), lines)
+        self.assertTrue(lines[1].startswith("  error host-sync tests/corpus/python/item_in_helper.py:12 temperature()"), lines)
+        self.assertIn("the host waits for a copy of 4 bytes from the device", lines[2])
+        self.assertTrue(lines[3].startswith("    > 12 |     return scale if CLEAN else scale.item()"), lines)
         self.assertTrue(any(line.startswith("  more: capgate show ") for line in lines), lines)
+
+    @promise(PAGE, "`not counted` names what is in the report and fails nothing: known errors, warnings, allowed faults.")
+    def test_a_pass_names_what_it_does_not_count(self):
+        failed = GOLDEN / "failed_run.json"
+        self.assertIn(f"\n  not counted: 2 errors, known in {failed}; 1 allowed fault\n", self.output("gate", failed, "--baseline", failed))
+
+    @promise(PAGE, "They begin with the first new cause, count what is new, known and fixed, and give the verdict")
+    def test_every_view_gives_the_verdict_of_what_is_new(self):
+        failed = GOLDEN / "failed_run.json"
+        for words in (["show", failed], ["export", failed, "--format", "markdown"]):
+            out = self.output(*words, "--baseline", failed)
+            self.assertIn("PASS", out.splitlines()[0])
+            self.assertIn("nothing new; 2 errors known; nothing fixed", out)
+
+    @promise(PAGE, "A date that is over is refused.")
+    def test_an_end_in_the_past_is_refused(self):
+        self.output("gate", GOLDEN / "failed_run.json", "--baseline", "k.txt", "--update-baseline", "--until", "2001-02-03", code=2)
 
     @promise(PAGE, "A pass says what it does not prove.")
     def test_a_pass_says_what_it_does_not_prove(self):

@@ -28,12 +28,13 @@ function short(version: string): string {
 }
 
 function versionsOf(report: Report): string {
-  const { environment, tool } = report;
+  const { environment, subject, tool } = report;
   const parts: string[] = [];
   if (environment.driver) parts.push(`driver ${environment.driver}`);
   if (environment.cuda_runtime) parts.push(`CUDA ${environment.cuda_runtime}`);
   if (environment.python) parts.push(`Python ${short(environment.python)}`);
   if (environment.torch) parts.push(`PyTorch ${environment.torch}`);
+  if (typeof subject.transformers === 'string') parts.push(`transformers ${subject.transformers}`);
   parts.push(`capgate ${tool.version}`);
   return parts.join(', ');
 }
@@ -69,7 +70,6 @@ export function factsOf(data: PageData): [string, string][] {
 
   const facts: [string, string][] = [
     ['Program', programOf(report)],
-
     ['Commit', commit],
     ['Build', subject.build_id.slice(0, 12)],
     ['Mode', subject.mode],
@@ -98,15 +98,18 @@ function ranksWithCauses(data: PageData, findings: Findings): string {
 }
 
 export function figuresOf(data: PageData, findings: Findings): Figure[] {
-  const { causes, symptoms, all } = findings;
-  const fresh = causes.filter(({ violation }) => violation.baseline === 'new').length;
+  const { causes, symptoms } = findings;
+  const marked = (state: 'new' | 'known') => causes.filter(({ violation }) => violation.baseline === state).length;
   const ranks = ranksWithCauses(data, findings);
   const label = `${causes.length === 1 ? 'cause' : 'causes'} to fix${ranks && causes.length > 0 ? ` ${ranks}` : ''}`;
   const figures: Figure[] = [causes.length > 0 ? { value: grouped(causes.length), label, state: 'cause' } : { value: '0', label }];
-  if (data.baseline || all.some(({ violation }) => violation.baseline !== null)) {
-    figures.push({ value: grouped(fresh), label: 'new since the baseline', state: 'new' });
+  if (data.baseline) {
+    figures.push(
+      { value: grouped(marked('new')), label: 'new since the baseline', state: 'new' },
+      { value: grouped(marked('known')), label: 'known to the baseline', state: 'known' },
+      { value: grouped(data.baseline.fixed.length), label: 'fixed since the baseline' },
+    );
   }
-  if (data.baseline) figures.push({ value: grouped(data.baseline.fixed.length), label: 'fixed since the baseline' });
   if (symptoms) figures.push({ value: grouped(symptoms), label: symptoms === 1 ? 'symptom of them' : 'symptoms of them', state: 'symptom' });
   const { notes, suppressed } = data.report.summary;
   if (notes) figures.push({ value: grouped(notes), label: notes === 1 ? 'note' : 'notes' });

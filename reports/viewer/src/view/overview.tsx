@@ -32,7 +32,7 @@ function FirstCause({ finding }: { finding: Finding }) {
     <section class={`first-cause ${violation.severity}`} aria-labelledby="first-cause">
       <header>
         <p class="line">
-          <span class="step">Start here</span>
+          <span class="step">{violation.baseline === 'known' ? 'Known, and still there' : 'Start here'}</span>
           <SeverityMark severity={violation.severity} /> <code>{violation.rule}</code> <Tags finding={finding} />
           <span class="actions">
             <Copy text={() => markdownOf(finding, data)} label="Copy as Markdown" />

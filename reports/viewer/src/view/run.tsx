@@ -56,7 +56,7 @@ function ending(report: Report): string {
 }
 
 function more(report: Report): [string, string][] {
-  const known = new Set(['program', 'build_id', 'mode', 'buckets', 'sm', 'devices']);
+  const known = new Set(['program', 'build_id', 'commit', 'mode', 'buckets', 'sm', 'devices']);
   return Object.entries(report.subject)
     .filter(([key, value]) => !known.has(key) && typeof value === 'string' && value !== '')
     .map(([key, value]) => [capitalised(key.replace(/_/g, ' ')), value as string]);

@@ -111,7 +111,8 @@ class GateCommand(unittest.TestCase):
         self.assertEqual(faults, sorted(faults))
         self.assertTrue(faults and all(line.endswith(" owner=moe until=9999-12-31") for line in faults), text)
         out = self.run_capgate("gate", self.failed, "--baseline", "known.txt").stdout
-        self.assertIn("known in known.txt: 2 errors", out)
+        self.assertIn("gate: pass", out)
+        self.assertIn("  not counted: 2 errors, known in known.txt; ", out)
         self.assertIn(" (known)", self.run_capgate("show", self.failed, "--baseline", "known.txt").stdout)
         sarif = json.loads(self.run_capgate("export", self.failed, "--format", "sarif", "--baseline", "known.txt").stdout)
         self.assertIn("unchanged", {result.get("baselineState") for result in sarif["runs"][0]["results"]})
@@ -124,11 +125,39 @@ class GateCommand(unittest.TestCase):
     def test_an_entry_that_has_ended_no_longer_holds(self):
         self.write("known.txt", self.known().replace("9999-12-31", "2001-02-03"))
         out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", code=1).stdout
-        self.assertIn("ended in known.txt, so no longer known:\n", out)
+        self.assertIn(
+            "ended in known.txt, so no longer known; to extend: capgate gate --baseline known.txt --update-baseline --until DATE ", out
+        )
         self.assertIn("(until 2001-02-03, owner moe)", out)
-        # An update gives nobody more time.
-        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", "--until", "9999-01-01", code=1).stdout
+        # An update by itself gives nobody more time; a new end does.
+        self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", code=1)
         self.assertIn("until=2001-02-03", (self.here / "known.txt").read_text(encoding="utf-8"))
+        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", "--until", "9999-01-01").stdout
+        self.assertIn("known.txt: 2 faults kept (2 extended), 0 added, 0 dropped\n", out)
+        text = (self.here / "known.txt").read_text(encoding="utf-8")
+        self.assertEqual(text.count(" owner=moe until=9999-01-01\n"), 2, text)
+
+    def test_an_end_in_the_past_is_refused(self):
+        said = self.refused("gate", self.failed, "--baseline", "k.txt", "--update-baseline", "--until", "2001-02-03")
+        self.assertIn("--until: 2001-02-03 is over; the last day of an entry is ", said)
+        self.assertFalse((self.here / "k.txt").exists())
+
+    def test_every_view_begins_with_what_is_new_and_gives_the_gates_verdict(self):
+        """The first error is known, the second is new; then both are known."""
+        known = self.known()
+        lines = known.splitlines(keepends=True)
+        sync = next(line for line in lines if " host-sync " in line)
+        self.write("sync.txt", "".join(line for line in lines if line.startswith("#")) + sync)
+        out = self.run_capgate("show", self.failed, "--baseline", "sync.txt").stdout
+        self.assertTrue(out.startswith("FAIL: GRAPH IS WRONG: "), out)
+        self.assertIn(" - 1 new error, 1 known error: decode (", out.splitlines()[0])
+        self.assertEqual(out.splitlines()[1], "  against sync.txt: 1 error new; 1 error known; nothing fixed")
+        self.assertLess(out.index("error pageable-copy"), out.index("error host-sync"))
+        out = self.run_capgate("show", self.failed, "--baseline", "known.txt").stdout
+        self.assertTrue(out.startswith("PASS (capture only): "), out)
+        self.assertIn(", no new error, 2 known errors, ", out.splitlines()[0])
+        self.assertEqual(out.splitlines()[1], "  against known.txt: nothing new; 2 errors known; nothing fixed")
+        self.assertEqual(out.splitlines()[2].split(". Watched")[0], "  not proved: that each capture completes: 2 known errors are left")
 
     def test_what_is_gone_is_said_and_dropped_by_an_update(self):
         text = self.known()
@@ -142,6 +171,19 @@ class GateCommand(unittest.TestCase):
 
     def test_a_bad_baseline_is_one_sentence_and_stays(self):
         self.assertIn("none.txt: cannot be read", self.refused("gate", self.clean, "--baseline", "none.txt"))
+        for name, text, part in (
+            ("empty.txt", "\n", "is empty"),
+            ("a.cu", "int x;\n", "is something else"),
+            ("bom.txt", "\ufeff# capgate-baseline/1\n", "is something else"),
+        ):
+            self.write(name, text)
+            self.assertIn(
+                f"{name}: {part}; an older report was expected, or a file that begins with",
+                self.refused("gate", self.clean, "--baseline", name),
+            )
+        self.write("made.txt", "")
+        self.run_capgate("gate", self.failed, "--baseline", "made.txt", "--update-baseline")
+        self.assertIn("host-sync", (self.here / "made.txt").read_text(encoding="utf-8"))
         text = "# capgate-baseline/1\n<<<<<<< HEAD\n"
         path = self.write("merged.txt", text)
         for words in (["gate"], ["show"], ["view", "--out", "-"], ["export", "--format", "gcc"], ["gate", "--update-baseline"]):

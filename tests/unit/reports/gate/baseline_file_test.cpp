@@ -126,6 +126,10 @@ TEST(BaselineFile, Dates) {
        {"2027-1-31", "2027-13-01", "2027-00-01", "2027-01-00", "2100-02-29", "31.1.2027", ""})
     EXPECT_NE(wrong_date(bad), "") << bad;
   EXPECT_EQ(wrong_date(today()), "");
+  EXPECT_EQ(wrong_end("2026-06-01", "2026-06-01"), "");
+  EXPECT_EQ(wrong_end("2026-05-31", "2026-06-01"),
+            "2026-05-31 is over; the last day of an entry is 2026-06-01 or later");
+  EXPECT_NE(wrong_end("soon", "2026-06-01"), "");
 }
 
 TEST(BaselineUpdate, KeepsWhatPeopleWroteAndDropsWhatIsGone) {
@@ -149,6 +153,28 @@ TEST(BaselineUpdate, KeepsWhatPeopleWroteAndDropsWhatIsGone) {
   ASSERT_EQ(text.size(), 2u);
   EXPECT_NE(text[0].find("] owner=moe until=2027-01-31 # why"), std::string::npos) << text[0];
   EXPECT_TRUE(text[1].ends_with("] owner=new-owner")) << text[1];
+}
+
+// Its fault counts as new, so that whoever accepts it says until when.
+TEST(BaselineUpdate, AnEntryThatHasEndedTakesANewEnd) {
+  const Report report =
+      filed({violation("host-sync", "a.cpp", 12, "f", "c"), violation("host-poll", "b.cpp", 1, "g")});
+  auto entries = update_baseline({}, report, {}).entries;
+  ASSERT_EQ(entries.size(), 2u);
+  for (auto& entry : entries) entry.owner = "moe";
+  entries[0].until = "2026-05-31";
+  entries[1].until = "2026-06-01";
+  BaselineEntry fresh;
+  fresh.owner = "other";
+  EXPECT_EQ(update_baseline(entries, report, fresh, "2026-06-01").entries[0].until, "2026-05-31");
+  fresh.until = "2027-01-31";
+  const auto update = update_baseline(entries, report, fresh, "2026-06-01");
+  EXPECT_EQ(update.kept, 2u);
+  EXPECT_EQ(update.extended, 1u);
+  for (const BaselineEntry& entry : update.entries) {
+    EXPECT_EQ(entry.owner, "moe");
+    EXPECT_EQ(entry.until, entry.file == entries[0].file ? "2027-01-31" : "2026-06-01");
+  }
 }
 
 // What an incomplete run does not show may be there all the same.

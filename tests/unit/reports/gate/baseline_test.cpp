@@ -18,7 +18,7 @@ using testing::violation;
 
 GateDecision decided(Report report, const Report* baseline, Severity fail_on = Severity::error) {
   BaselineComparison comparison;
-  if (baseline) comparison = compare_with_baseline(report, *baseline);
+  if (baseline) comparison = compare_with_baseline(report, *baseline, "old.json");
   GateOptions gate;
   gate.fail_on = fail_on;
   gate.report_name = "gate.json";
@@ -108,7 +108,10 @@ TEST(Baseline, CountsCauses) {
   EXPECT_NE(failed.find("  error host-sync a.cpp:12 f(), with 2 symptoms\n"), std::string::npos) << failed;
   EXPECT_EQ(failed.find("  error pageable-copy"), std::string::npos) << failed;
   const std::string known = decided(report, &report).text;
-  EXPECT_NE(known.find("known in old.json: 1 error, 0 warnings"), std::string::npos) << known;
+  EXPECT_NE(
+      known.find("gate: pass (capture only) - no new error\n  not counted: 1 error, known in old.json\n"),
+      std::string::npos)
+      << known;
   const Report before = with({wait, copy});
   const GateDecision grown = decided(report, &before);
   EXPECT_EQ(grown.exit_code, kExitFail);
@@ -118,6 +121,44 @@ TEST(Baseline, CountsCauses) {
   const std::string gone = decided(other, &report).text;
   EXPECT_NE(gone.find("  host-sync a.cpp:12 f()\n"), std::string::npos) << gone;
   EXPECT_EQ(gone.find("  pageable-copy"), std::string::npos) << gone;
+}
+
+// What every view of a report begins with.
+TEST(Baseline, PutsWhatIsNewFirstAndJudgesIt) {
+  Violation wait = violation("host-sync", "a.cpp", 12, "f", "c"),
+            branch = violation("host-branch", "a.cpp", 14, "f"),
+            warning = violation("host-poll", "a.cpp", 20, "f");
+  wait.id = "#0";
+  branch.symptom_of = "#0";
+  warning.severity = Severity::warning;
+  const Report before = with({wait, branch});
+  Report now = with({wait, branch, warning});
+  ASSERT_EQ(now.verdict, Verdict::fail);
+  ASSERT_EQ(now.violations.front().rule, "host-sync");
+  compare_with_baseline(now, before, "old.json");
+  EXPECT_EQ(now.verdict, Verdict::pass);
+  EXPECT_EQ(now.violations[0].rule, "host-poll");
+  EXPECT_EQ(now.violations[1].rule, "host-sync");
+  EXPECT_EQ(now.violations[2].rule, "host-branch");
+  ASSERT_TRUE(now.compared);
+  EXPECT_EQ(now.compared->file, "old.json");
+  EXPECT_EQ(now.compared->new_warnings, 1u);
+  EXPECT_EQ(now.compared->known_errors, 1u);
+  // A new symptom of a known cause is what fails, and stands first.
+  Report grown = with({wait, branch, warning});
+  compare_with_baseline(grown, with({wait, warning}), "old.json");
+  EXPECT_EQ(grown.verdict, Verdict::fail);
+  EXPECT_EQ(grown.violations[0].rule, "host-branch");
+  EXPECT_EQ(grown.summary.errors, 2u);
+  EXPECT_EQ(grown.summary.symptoms, 0u);
+}
+
+// Marks that somebody wrote into a report are nobody's comparison.
+TEST(Baseline, MarksOfTheReportItselfExcuseNothing) {
+  Report report = with({violation("host-sync", "a.cpp", 12, "f", "c")});
+  report.violations[0].baseline = BaselineState::known;
+  EXPECT_EQ(decided(report, nullptr).exit_code, kExitFail);
+  EXPECT_FALSE(report.knows(report.violations[0]));
 }
 
 // What was allowed or only noted before is a new fault once it counts.
@@ -202,9 +243,13 @@ TEST(GateCommand, EagerEvidenceAloneOpensOnlyWhereItIsAllowedTo) {
   // Beside a baseline, too; and a fault stays one.
   gate.allow_eager = false;
   Report now = report;
-  const BaselineComparison comparison = compare_with_baseline(now, report);
+  const BaselineComparison comparison = compare_with_baseline(now, report, "old.json");
   gate.baseline_name = "old.json";
-  EXPECT_EQ(decide(now, gate, comparison, {}).exit_code, kExitInconclusive);
+  const GateDecision beside = decide(now, gate, comparison, {});
+  EXPECT_EQ(beside.exit_code, kExitInconclusive);
+  EXPECT_NE(beside.text.find(": capgate gate --baseline old.json --allow-eager audit.json\n"),
+            std::string::npos)
+      << beside.text;
   gate.baseline_name.clear();
   gate.allow_eager = true;
   Report faulty = report;
@@ -216,6 +261,64 @@ TEST(GateCommand, EagerEvidenceAloneOpensOnlyWhereItIsAllowedTo) {
   const auto merged = merge({{report, "r", "1"}, {testing::clean_sources(), "s", "2"}}, "0.1.0");
   ASSERT_TRUE(merged.ok());
   EXPECT_EQ(decide(*merged, gate, {}, {}).exit_code, kExitInconclusive);
+}
+
+TEST(GateCommand, SaysWhatItDoesNotCountAndWhy) {
+  Violation warning = violation("host-node", "a.cpp", 1, "f");
+  warning.severity = Severity::warning;
+  Violation allowed = violation("host-sync", "a.cpp", 5, "f", "c");
+  allowed.suppressed = Suppressed{"meant", "a.cpp:5"};
+  const Violation known = violation("host-poll", "a.cpp", 9, "f");
+  const Report before = with({known});
+  const std::string text = decided(with({warning, allowed, known}), &before).text;
+  EXPECT_NE(
+      text.find("gate: pass (capture only) - no new error\n"
+                "  not counted: 1 error, known in old.json; 1 warning, without --fail-on warning; 1 allowed "
+                "fault\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  not proved: that each capture completes: a known error is left"), std::string::npos)
+      << text;
+  const std::string failed = decided(with({warning, allowed}), nullptr, Severity::warning).text;
+  EXPECT_NE(failed.find("gate: fail - 1 warning, by --fail-on warning\n"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("  not counted: 1 allowed fault\n"), std::string::npos) << failed;
+}
+
+TEST(GateCommand, NamesCommandsThatCanBePasted) {
+  GateOptions gate;
+  gate.report_name = "my report.json";
+  gate.baseline_name = "old.json";
+  Report report = failed_run();
+  const Report other = with({violation("host-poll", "b.cpp", 1, "g")});
+  const BaselineComparison comparison = compare_with_baseline(report, other, "old.json");
+  gate.baseline_is_report = false;
+  gate.fail_on = Severity::warning;
+  const std::string text = decide(report, gate, comparison, {}).text;
+  EXPECT_NE(text.find("  more: capgate show --baseline old.json 'my report.json'; in a browser: capgate view "
+                      "--baseline old.json 'my report.json'\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("; drop them: capgate gate --baseline old.json --fail-on warning --update-baseline 'my "
+                      "report.json'\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(GateCommand, QuotesTheLineOfTheFirstThreeAndSaysWhatHappenedAtEach) {
+  std::vector<Violation> faults;
+  for (int line = 1; line <= 5; ++line) {
+    Violation& fault = faults.emplace_back(violation("host-sync", "a.cpp", line, "f", "c"));
+    fault.message = "the host waits, " + std::to_string(line);
+    fault.source = {{line, "wait(" + std::to_string(line) + ");"}};
+  }
+  const std::string text = decided(with(faults), nullptr).text;
+  for (int line = 1; line <= 5; ++line) {
+    const std::string number = std::to_string(line);
+    EXPECT_NE(text.find("a.cpp:" + number + " f()\n    the host waits, " + number + "\n"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("    > " + number + " | wait(" + number + ");\n") != std::string::npos, line <= 3)
+        << text;
+  }
 }
 
 TEST(GateCommand, TellsTheFixOfWhatDecides) {

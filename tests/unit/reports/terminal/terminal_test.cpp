@@ -56,6 +56,26 @@ TEST(Terminal, SaysVerdictThenWorstThenProof) {
   EXPECT_EQ(open[1], "  to do:   capgate audit -- build/decode, without nsys around it");
 }
 
+TEST(Terminal, NamesTheCommitAndTheVersionsOfAProgramWithoutTorch) {
+  Report report = clean_run();
+  report.subject.more["commit"] = std::string(40, 'a');
+  const auto first = [&] {
+    const std::string text = render_headline(report, {});
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_NE(first().find("decode (build 3f2a91c04b77, commit aaaaaaaaaaaa, mode full, 2 buckets, sm_90)"),
+            std::string::npos)
+      << first();
+  report.environment.torch.reset();
+  EXPECT_NE(first().find("decode (build 3f2a91c04b77, commit aaaaaaaaaaaa, CUDA 13.0, driver 580.65.06, mode "
+                         "full, 2 buckets, sm_90)"),
+            std::string::npos)
+      << first();
+  report.subject.more.clear();
+  report.environment.cuda_runtime.clear();
+  EXPECT_NE(first().find("(build 3f2a91c04b77, driver 580.65.06, mode full"), std::string::npos) << first();
+}
+
 TEST(Terminal, CountsAndNamesHoldForAllCapturesOfAFault) {
   Report report = clean_run();
   ASSERT_FALSE(report.captures.empty());
