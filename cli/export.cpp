@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <set>
 
 #include "base/exit_code.h"
 #include "base/files/write_text.h"
@@ -33,17 +32,16 @@ Result<void> add_to_job_summary(const reports::Report& report) {
   return {};
 }
 
-// An option that lost its value (`--out a.cu`) must not cost a source, a report or a trace.
+// An option that lost its value (`--out a.cu`), or a wrong name, must not cost a file of another kind.
 Result<void> may_become_export(const std::string& path) {
   std::error_code ec;
   if (path == "-" || !std::filesystem::is_regular_file(path, ec) || std::filesystem::file_size(path, ec) == 0)
     return {};
-  static const std::set<std::string> kNotExports{".c", ".cc",  ".cpp", ".cu",   ".cuh",     ".cxx",
-                                                 ".h", ".hpp", ".py",  ".html", ".cgtrace", ".cgraw"};
-  const bool is_report = static_cast<bool>(reports::may_become_report(path)) &&
-                         std::filesystem::path(path).extension() != ".sarif" &&
-                         reports::read_report_alone(path).ok();
-  if (!is_report && !kNotExports.contains(std::filesystem::path(path).extension().string())) return {};
+  std::string begin(size_t{1} << 16, '\0');
+  std::ifstream there(path, std::ios::binary);
+  there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(there.gcount()));
+  if (reports::begins_like_export(begin)) return {};
   return Error{"--out " + path + ": is no export, and is not overwritten"};
 }
 

@@ -29,6 +29,9 @@ std::string to_markdown(const Report& report);
 // "file:line:column: error: message [rule]", as compilers write it and editors read it.
 std::string to_gcc(const Report& report);
 
+// Whether a file that begins so is one that these functions wrote.
+bool begins_like_export(std::string_view text);
+
 struct Format {
   std::string_view name;
   std::string (*write)(const Report& report);

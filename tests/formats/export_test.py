@@ -108,6 +108,29 @@ class Export(unittest.TestCase):
         self.assertIn("would be lost", done.stderr)
         self.assertEqual(path.read_bytes(), FAULTY.read_bytes())
 
+    def test_an_export_replaces_an_older_one_and_no_other_file(self):
+        healthy = TRACES / "healthy/llama_layer.healthy.json"
+        for name in ("sarif", "junit", "gitlab", "github", "markdown", "gcc"):
+            with self.subTest(format=name):
+                out = self.here / name
+                out.touch()
+                for report in (FAULTY, healthy, FAULTY):
+                    done = self.run_export(report, "--format", name, "--out", out)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                for text in (
+                    "notes\n",
+                    '{"name": "capgate-viewer"}',
+                    "[1, 2]",
+                    "<?xml?><project/>",
+                    "### changes",
+                    "a.cu:1: error: no [-Wall]\n",
+                ):
+                    out.write_text(text, encoding="utf-8")
+                    done = self.run_export(FAULTY, "--format", name, "--out", out)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn("is no export, and is not overwritten", done.stderr)
+                    self.assertEqual(out.read_text(encoding="utf-8"), text)
+
     # SARIF
 
     def check_sarif(self, log, report):
