@@ -190,6 +190,7 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
            what_was_seen(report) + "\n";
   }
   if (with_baseline) out += baseline_lines(comparison, gate);
+  out = without_commands(out);
   return decision;
 }
 

@@ -123,7 +123,9 @@ std::string render_terminal(const Report& report, const TerminalOptions& options
 }
 
 void render_terminal(const Report& report, const TerminalOptions& options,
-                     const std::function<void(std::string_view)>& print) {
+                     const std::function<void(std::string_view)>& print_lines) {
+  // Each of them begins a line.
+  const auto print = [&](std::string_view lines) { print_lines(without_commands(lines)); };
   const Causes causes(report);
   const bool selected = !options.selection.empty();
   const auto wanted = shown(report, causes, options);

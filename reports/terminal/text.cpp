@@ -47,6 +47,19 @@ std::string sentence(std::string_view text) {
   return head_of(clean(text), kSentenceColumns);
 }
 
+std::string without_commands(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool begins = true;  // nothing but blanks since the last end of a line
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    const std::string_view here = text.substr(i);
+    if (here.starts_with("##[") || (begins && here.starts_with("::"))) out += ' ';
+    begins = text[i] == '\n' || (begins && (text[i] == ' ' || text[i] == '\t'));
+  }
+  return out;
+}
+
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging) {
   const size_t room = static_cast<size_t>(std::max(width, static_cast<int>(indent) + 20)) - indent;
   std::string out;

@@ -27,6 +27,10 @@ std::string tail_of(std::string_view text, size_t most = kNameColumns);
 constexpr size_t kSentenceColumns = 1000;
 std::string sentence(std::string_view text);
 
+// The lines without what a CI system would take for its own: GitHub's runner reads a command where "::"
+// begins a line of a job's log, after blanks too, or "##[" is in it, and a report's texts are anybody's.
+std::string without_commands(std::string_view text);
+
 // The text broken at spaces, each line with the indent, the first without it if `hanging`. Ends with a
 // newline. A word longer than a line stands alone on one. Empty lines separate paragraphs and stay.
 std::string wrap(std::string_view text, size_t indent, int width, bool hanging = false);

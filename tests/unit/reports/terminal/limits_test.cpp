@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/merge/merge.h"
+#include "reports/terminal/gate_lines.h"
 #include "reports/terminal/text.h"
 #include "reports/verdict/finish.h"
 #include "tests/unit/reports/golden.h"
@@ -22,6 +23,27 @@ TEST(Terminal, ColoursOnlyWhenAsked) {
   TerminalOptions color;
   color.color = true;
   EXPECT_NE(render_terminal(failed_run(), color).find("\x1b[1;31mFAIL"), std::string::npos);
+}
+
+// A log of GitHub's is read by its runner: "::" at the beginning of a line, or "##[" in it, is a command.
+TEST(Terminal, PrintsNoCommandOfACiSystem) {
+  EXPECT_EQ(terminal::without_commands("::error::x\n  ::add-mask::y\na ::b ##[group]\n"),
+            ": :error::x\n  : :add-mask::y\na ::b # #[group]\n");
+  Report report = failed_run();
+  for (Violation& violation : report.violations) {
+    violation.message = "::stop-commands::x ##[group]y " + std::string(120, 'w') + " ::set-output::z";
+    violation.location.function = "::f";
+    violation.hint = violation.message;
+    for (Stack& stack : violation.stacks)
+      for (Frame& frame : stack.frames) frame.function = "::error::" + frame.function;
+  }
+  GateOptions gate;
+  const std::string all = render_terminal(report, {}) + decide(report, gate, {}, {}).text;
+  EXPECT_EQ(all.find("##["), std::string::npos);
+  for (size_t at = all.find("::"); at != std::string::npos; at = all.find("::", at + 1)) {
+    const size_t begin = all.rfind('\n', at) + 1;
+    EXPECT_NE(all.find_first_not_of(" \t", begin), at) << all.substr(begin, 60);
+  }
 }
 
 TEST(Terminal, ShowsNoControlCharacterOfAReport) {
