@@ -105,6 +105,7 @@ inline constexpr uint8_t kByRange = 2;
 struct Flow {
   uint32_t region = 0;          // index into the analysis' regions; 0 outside; 1: the caller's
   uint8_t relaxed_capture = 0;  // the capture was begun in relaxed mode
+  uint8_t pooled = 0;           // torch may keep the tensors of the region in a pool of the graph's own
   uint8_t relaxed_thread = 0;   // the thread has exchanged its mode for the relaxed one
   uint8_t eager_break = 0;
   uint8_t not_capturing = 0;   // behind a test that says so

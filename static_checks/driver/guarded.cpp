@@ -1,8 +1,6 @@
 #include "static_checks/driver/guarded.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 namespace capgate::lint {
@@ -54,42 +52,6 @@ void Guarded::report_unused(reports::Report& report) const {
     if (!one.used)
       report.coverage.not_checked.push_back("the assumption " + one.text + " (" + one.origin +
                                             ") rules nothing out: no finding depends on it");
-}
-
-void fold_by_test(reports::Report& report) {
-  std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_test;
-  std::set<std::string> causes;
-  for (const reports::Violation& v : report.violations)
-    if (v.symptom_of) causes.insert(*v.symptom_of);
-  for (size_t i = 0; i < report.violations.size(); ++i) {
-    const reports::Violation& v = report.violations[i];
-    const auto test = v.details.find("only_if");
-    if (test == v.details.end() || v.severity != reports::Severity::warning || v.suppressed || v.symptom_of ||
-        causes.contains(v.id))
-      continue;
-    std::string where;
-    for (const auto& step : v.flow)
-      if (step.message.starts_with("only if ")) where += step.file + ":" + std::to_string(step.line) + " ";
-    by_test[{where, test->second}].push_back(i);
-  }
-  std::vector<bool> folded(report.violations.size());
-  for (const auto& [test, group] : by_test) {
-    if (group.size() < 2) continue;
-    reports::Violation& first = report.violations[group.front()];
-    std::string others;
-    for (size_t k = 1; k < group.size(); ++k) {
-      const reports::Violation& v = report.violations[group[k]];
-      folded[group[k]] = true;
-      others += (others.empty() ? "" : ", ") + v.rule + " " + v.location.file + ":" +
-                std::to_string(v.location.line);
-    }
-    first.message += "; " + std::to_string(group.size() - 1) + " more behind the same test";
-    first.details["also"] = others;
-  }
-  std::vector<reports::Violation> kept;
-  for (size_t i = 0; i < report.violations.size(); ++i)
-    if (!folded[i]) kept.push_back(std::move(report.violations[i]));
-  report.violations = std::move(kept);
 }
 
 }  // namespace capgate::lint

@@ -1,5 +1,5 @@
-// Findings behind tests of host values: what their messages say, what an assumption or the whole program
-// rules out, and one entry for all that lies behind one test.
+// Findings behind tests of host values: what their messages say, and what an assumption or the whole program
+// rules out.
 #pragma once
 
 #include <string>
@@ -28,8 +28,5 @@ class Guarded {
   std::vector<std::string> set_;  // ids of what something sets, ascending
   bool knows_all_ = false;        // nothing outside these units sets anything
 };
-
-// Of the warnings behind the same test, only the first stays, with the number and the places of the others.
-void fold_by_test(reports::Report& report);
 
 }  // namespace capgate::lint

@@ -32,6 +32,7 @@ class Printer {
     if (shown > kShownReasons)
       text_ += "not proved, because of " + counted(shown - kShownReasons, "more reason") +
                "; the report (--out) has all of them\n";
+    left_out(report);
     sum_up(report);
     return std::move(text_);
   }
@@ -85,6 +86,19 @@ class Printer {
   static size_t characters(std::string_view text) {
     return static_cast<size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  }
+
+  // Functions that did not compile and that no region reaches. What one reaches is a reason of its own.
+  void left_out(const reports::Report& report) {
+    size_t functions = 0;
+    std::string first;
+    for (const std::string& text : report.coverage.not_checked) {
+      if (text.find("was not analysed: the parser found an error at line") == std::string::npos) continue;
+      if (++functions == 1) first = text.substr(0, text.find(": "));
+    }
+    if (functions)
+      text_ += paint("1;36", "left out") + ": " + counted(functions, "function") +
+               " with compile errors, in no region's reach, the first at " + printable(first) + "\n";
   }
 
   void sum_up(const reports::Report& report) {

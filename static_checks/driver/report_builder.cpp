@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "reports/settings/frames.h"
 #include "reports/suppressions/unproven.h"
+#include "static_checks/driver/folded.h"
 #include "static_checks/driver/guarded.h"
 #include "static_checks/driver/read_backs.h"
 #include "static_checks/frontend/files.h"
@@ -29,13 +30,9 @@ std::string ReportBuilder::shown(const std::string& path) const {
   return reports::report_path(path, root_);
 }
 
-void ReportBuilder::add_reason(const std::string& text, const std::string& remedy) {
-  if (reasons_.emplace(text, remedy).second) report_.reasons.push_back({text, remedy});
-}
-
 void ReportBuilder::add_unreachable(const Unreachable& file) {
   failed_files_.insert(file.file);
-  add_reason(shown(file.file) + " was not parsed: " + file.text, file.remedy);
+  reasons_.add(shown(file.file) + " was not parsed: " + file.text, file.remedy);
 }
 
 void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
@@ -47,9 +44,9 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
   }
   for (const Incomplete& part : reply.incomplete) {
     failed_files_.insert(command.file);
-    const std::string where =
-        part.place.file.empty() ? "" : at_line(shown(part.place.file), part.place.line) + ": ";
-    add_reason(shown(command.file) + " was not parsed as a whole: " + where + part.text, part.remedy);
+    reasons_.not_parsed(shown(command.file),
+                        part.place.file.empty() ? "" : at_line(shown(part.place.file), part.place.line),
+                        part.text, part.remedy);
   }
   parsed_files_.insert(command.file);
   for (const InputFile& file : reply.inputs.files)
@@ -105,12 +102,14 @@ void ReportBuilder::add(const NotAnalysed& function) {
         text + reached + (entry ? "; accepted (" + entry->origin + "): " + entry->reason : ""));
     return;
   }
-  add_reason(text + reached,
-             function.remedy.empty()
-                 ? "give its source the compile command that builds it, since -D and -I decide what clang "
-                   "reads; if it was reviewed by hand, accept it in a suppression file: unproven:" +
-                       function.function + "  REASON"
-                 : function.remedy);
+  reasons_.not_analysed({where, function.whole ? "" : function.function, function.reason,
+                         function.remedy.empty()
+                             ? "give its source the compile command that builds it, since -D and -I decide "
+                               "what clang reads; if "
+                               "it was reviewed by hand, accept it in a suppression file: unproven:" +
+                                   function.function + "  REASON"
+                             : function.remedy,
+                         function.whole ? "" : function.region});
 }
 
 const reports::FileSuppression* ReportBuilder::accepted(const NotAnalysed& function) const {
@@ -136,7 +135,7 @@ void ReportBuilder::require_regions() {
   for (const std::string& wanted : settings_.required) {
     const bool number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
     if (number && report_.coverage.regions.size() < std::stoul(wanted.substr(0, 9)))
-      add_reason(
+      reasons_.add(
           "regions found: " + std::to_string(report_.coverage.regions.size()) + ", required: " + wanted,
           "see that the functions that begin captures are among the sources, or change --require-region");
     const auto is_it = [&](const auto& region) {
@@ -145,8 +144,8 @@ void ReportBuilder::require_regions() {
                          [&](const std::string& function) { return glob_match(wanted, function); });
     };
     if (!number && std::none_of(functions_of_.begin(), functions_of_.end(), is_it))
-      add_reason("no region begins in '" + wanted + "', which is required",
-                 "see that the function still has that name, or change --require-region");
+      reasons_.add("no region begins in '" + wanted + "', which is required",
+                   "see that the function still has that name, or change --require-region");
   }
 }
 
@@ -254,10 +253,14 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     if (!is_its_callers(name)) report_.coverage.regions.push_back({name, reports::RegionSource::lint, count});
 
   require_regions();
+  report_.reasons = reasons_.list();
   const bool all_units = settings_.files.empty() && failed_files_.empty() && !settings_.arguments;
   const Guarded guarded(settings_.assumptions, summaries_, all_units);
   for (Finding& finding : findings_) guarded.settle(finding);
   std::vector<const Finding*> kept;
+  Macros macros(user_files_, [this](const std::string& file) -> const std::vector<std::string>& {
+    return lines_of(file);
+  });
   for (const Finding& finding : findings_) {
     if (changes && !concerns(finding, *changes)) continue;
     kept.push_back(&finding);
@@ -282,6 +285,7 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
       violation.details.erase(allowed);
     }
     if (!finding.region.empty()) violation.details["region"] = finding.region;
+    if (const std::string macro = macros.around(finding); !macro.empty()) violation.details["macro"] = macro;
     report_.violations.push_back(std::move(violation));
   }
   link_read_backs(kept, report_.violations);
@@ -301,6 +305,7 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     guarded.report_unused(report_);
     note_unused_entries();
   }
+  fold_by_macro(report_);
   fold_by_test(report_);
   return std::move(report_);
 }

@@ -13,6 +13,7 @@
 #include "static_checks/analysis.h"
 #include "static_checks/driver/changes.h"
 #include "static_checks/driver/plan.h"
+#include "static_checks/driver/reasons.h"
 #include "static_checks/driver/settings.h"
 #include "static_checks/worker/job.h"
 
@@ -40,7 +41,6 @@ class ReportBuilder {
  private:
   void add(const Finding& finding);
   void add(const NotAnalysed& function);
-  void add_reason(const std::string& text, const std::string& remedy);
   // Why it is acceptable that it was not analysed; null: nobody says so.
   const reports::FileSuppression* accepted(const NotAnalysed& function) const;
   void note_unused_entries();
@@ -72,7 +72,7 @@ class ReportBuilder {
   mutable std::set<std::string> used_entries_;    // by origin
   std::map<std::string, std::string> opened_by_;  // region's name: Region::opened_by
   std::set<std::string> begun_through_;           // Region::begun_through of all units
-  std::set<std::pair<std::string, std::string>> reasons_;
+  Reasons reasons_;
 };
 
 }  // namespace capgate::lint

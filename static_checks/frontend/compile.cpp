@@ -9,7 +9,10 @@
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
 
+#include <map>
 #include <utility>
+
+#include "static_checks/frontend/system_files.h"
 
 namespace capgate::lint {
 namespace {
@@ -48,13 +51,29 @@ bool is_in_namespace(const clang::Decl* declaration, llvm::StringRef name) {
 class Consumer : public clang::ASTConsumer {
  public:
   // Bodies in system headers are not looked into, and they are a fifth of the work: CUDA's headers have
-  // thousands. Those of templates are needed: what they call is instantiated from them.
+  // thousands. Those of templates are needed: what they call is instantiated from them. So are those of other
+  // projects, whose headers a build system likes to call the system's.
   bool shouldSkipFunctionBody(clang::Decl* declaration) override {
     const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
-    return function && !function->isTemplated() &&
-           function->getASTContext().getSourceManager().isInSystemHeader(function->getLocation()) &&
-           !is_in_namespace(function, "capgate");
+    if (!function || function->isTemplated() || is_in_namespace(function, "capgate")) return false;
+    const clang::SourceManager& sources = function->getASTContext().getSourceManager();
+    const clang::SourceLocation at = sources.getExpansionLoc(function->getLocation());
+    return sources.isInSystemHeader(at) && (is_the_systems(sources, at) || is_modelled(function));
   }
+
+ private:
+  bool is_the_systems(const clang::SourceManager& sources, clang::SourceLocation at) {
+    const auto [known, fresh] = systems_.try_emplace(sources.getFileID(at), false);
+    if (fresh) known->second = is_of_the_system(sources.getFilename(at).str());
+    return known->second;
+  }
+  static bool is_modelled(const clang::FunctionDecl* function) {
+    return is_in_namespace(function, "at") || is_in_namespace(function, "c10") ||
+           is_in_namespace(function, "torch") || is_in_namespace(function, "thrust") ||
+           is_in_namespace(function, "cub");
+  }
+
+  std::map<clang::FileID, bool> systems_;
 };
 
 // The project's own code sees __NVCC__, as it does when nvcc builds it. System headers do not: CUDA's and

@@ -72,7 +72,7 @@ void Interpreter::report(const std::vector<Ref>& refs, const Function& root, Uni
         f.region = region;
         if (ref.region) f.tests = told(without_opposites(ways[{ref.core, ref.region}]));
         f.severity = severity_behind(f.tests, f.severity);
-        if (ref.region && f.flow.empty()) {
+        if (f.flow.empty()) {
           f.flow = path_to(ref.region, ref.chain);
           f.flow.push_back({f.place, f.message});
         }
@@ -123,6 +123,7 @@ FunctionSummary Interpreter::latent(Function& f, CaptureEdge& edge) {
       if (exit.tag == Tag::not_begun) edge.begins = 3;
       edge.marked = exit.flow.marked;
       edge.relaxed = exit.flow.relaxed_capture;
+      edge.pooled = exit.flow.pooled;
     }
   }
   std::map<uint32_t, std::vector<uint32_t>> ways;
@@ -302,7 +303,9 @@ UnitResult Interpreter::run() {
     for (const Function* callee : f->callees)
       if (callee != f) called.insert(callee);
   }
-  const auto wanted = [&](Function* f) { return options_.whole_file || reach(*f).begins_region; };
+  const auto wanted = [&](Function* f) {
+    return options_.whole_file || reach(*f).begins_region || reach(*f).adds_nodes;
+  };
   // Functions that nobody here calls first: what they call is then seen as they call it. Who is left (called
   // only from where the analysis does not get to) comes after, on its own.
   for (Function* f : all)

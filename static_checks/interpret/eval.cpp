@@ -337,12 +337,13 @@ Value Interpreter::eval(const Node* n) {
       const PathId object = paths_.root(Step::heap, n->id);
       PathId target = object;
       if (n->kids[1]) target = paths_.extend(object, Step::element, 0);
+      const Memory memory = n->sub ? Memory::unknown : Memory::host_heap;
       s().erase_below(paths_, object, true);
-      s().at(object).memory = Memory::host_heap;
+      s().at(object).memory = memory;
       if (n->kids[0] && !n->kids[1]) {
         if (is_record(n->type ? n->type->inner : nullptr)) {
           eval_into(n->kids[0], object);
-          s().at(object).memory = Memory::host_heap;
+          s().at(object).memory = memory;
         } else {
           cells_.store_scalar(object, eval(n->kids[0]), true, n->type ? n->type->inner : nullptr);
         }

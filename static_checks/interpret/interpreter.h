@@ -82,6 +82,7 @@ class Interpreter : Kept {
   bool frees_surely(const Node* n, int depth);
   void leave_locals(size_t keep, const Node* at, bool pop);
   void check_once(const Node* when);
+  void check_change(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   void check_once_return(const Node* block, size_t from, const Node* when);
   const Node* find_launch(const Node* n, int depth = 0);
   const Node* find_assignment(const Node* n, const Node* flag, bool to_zero = false);
@@ -149,6 +150,8 @@ class Interpreter : Kept {
   // returns.cpp
   void note_return(const Cell* result, uint32_t at);
   Tag tag_of_returns() const;
+  void note_answer_of_capture(const Cell* result);
+  Tag answer_of_capture() const;
   bool leaves_open_on_failure() const;
 
   // left_open.cpp
@@ -167,6 +170,9 @@ class Interpreter : Kept {
   void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
             const std::vector<PathId>& objects, const Node* at);
 
+  // foreign.cpp
+  bool is_followed(Function& function);
+  bool reaches_cuda(Function& function);
   // call.cpp
   Value call(const Node* n);
   Value launch(const Node* n);
@@ -225,6 +231,11 @@ class Interpreter : Kept {
   bool may_write(const Node* n, const Variable* v, int depth);
   bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
                        const std::vector<Argument>& a);
+  std::vector<PathId> fields_of(PathId object, const std::string& name);
+  void note_node(const Api& api, const Node* n, const std::vector<Argument>& a, const CallEvent& event,
+                 const std::vector<PathId>& host);
+  bool outlives_frame(const Node* graph, int depth = 0);
+  bool launches_graph(const Node* n, int depth = 0);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
   void push_range(const Node* name, const Node* at, const std::string& domain);
@@ -240,6 +251,10 @@ class Interpreter : Kept {
                                     bool of_all);
   void note_scratch(const std::vector<Argument>& a, size_t first, const Node* at,
                     const std::string& receiver);
+  void note_host_memory(const std::vector<Argument>& a, size_t first, const Node* at,
+                        const std::string& kernel);
+  void note_uses(const std::vector<Argument>& a, const Node* at);
+  void note_use(PathId memory, const Node* at);
   Value source_value(const Node* at, const std::string& from, const Type* type);
 
   // models.cpp: the standard library, thrust's containers; tensors.cpp; device_algorithms.cpp
@@ -271,7 +286,10 @@ class Interpreter : Kept {
   Value apply_unknown(Function& f, const Node* at);
   bool is_of_a_handle(PathId place);
   Memory kind_behind(uint32_t field);
-  void note_end_of_owner(const Variable& v, Record& record, const Node* at);
+  void note_end_of_owner(const Variable& v, const Record& record);
+  bool is_given_away(const Variable& v) const;
+  bool allocates_itself(Record& record);
+  const Variable* local_owner_of(PathId memory);
 
   // emit.cpp
   void sink(Use use, const Trace* taint, const Node* at);

@@ -45,7 +45,8 @@ struct Kept : Parts {
   std::unordered_map<const Function*, Function*> made_by_;
   std::unordered_map<const Record*, std::vector<Function*>> constructors_;  // the user's
   std::unordered_map<const Function*, std::vector<Function*>> callbacks_;
-  std::unordered_map<uint32_t, Memory> kinds_behind_;  // by member; filled when first asked
+  std::unordered_map<const Function*, bool> reaches_cuda_;  // other projects'
+  std::unordered_map<uint32_t, Memory> kinds_behind_;       // by member; filled when first asked
   bool knows_kinds_ = false;
   std::unordered_map<const Function*, int> active_;
   std::unordered_set<const Function*> interpreted_;

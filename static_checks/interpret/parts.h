@@ -80,6 +80,11 @@ struct Parts {
     bool only_true() const { return truth && !falsehood && !unknown; }
     bool only_false() const { return falsehood && !truth && !unknown; }
   };
+  // What the returns say of whether the stream captures.
+  struct Answers {
+    bool falsehood_tells = true, truth_tells = true;  // where it is false, or true, nothing captures
+    bool falsehood = false, truth = false;            // some return says so
+  };
   struct ReadBack {
     const Node* copy;
     std::string stream;  // as the user wrote it
@@ -92,7 +97,8 @@ struct Parts {
   struct Frame {
     Function* function = nullptr;
     Frame* up = nullptr;
-    State out;  // what the returns give
+    const Node* from = nullptr;  // of another project's code: the user's call that leads to it
+    State out;                   // what the returns give
     std::vector<Ref> refs;
     std::map<std::array<uint32_t, 3>, std::vector<uint32_t>>
         seen;                                                   // core, region, operands: behind which tests
@@ -108,10 +114,11 @@ struct Parts {
     std::unordered_map<const Node*, Counts> answers;  // what decided a condition when it was last asked
     std::vector<PathId> swept;                        // arrays that the current loop's counter runs over
     Flow entered;                                     // with
-    Returns with_region, without_region;              // that it began and left open
-    bool ended = false;                               // a region that it had begun, on some path
-    uint32_t last_return = 0;                         // where the last one stands in the source
-    bool last_is_open = false;                        // with a region that it began, every time it got there
+    Answers of_capture;
+    Returns with_region, without_region;  // that it began and left open
+    bool ended = false;                   // a region that it had begun, on some path
+    uint32_t last_return = 0;             // where the last one stands in the source
+    bool last_is_open = false;            // with a region that it began, every time it got there
     int depth = 0;
     uint32_t passed = 0;  // where the last statement stands; asked in functions with parse trouble
     std::vector<ReadBack> read_backs;  // copies to the host that nothing was queued behind yet
@@ -130,7 +137,7 @@ struct Parts {
   };
   struct Reach {  // what a function does directly or through calls
     bool begins_region = false, calls_api = false, launches = false, frees = false, frees_async = false,
-         leaves_unit = false, asks = false, ends_region = false, ready = false;
+         leaves_unit = false, asks = false, ends_region = false, adds_nodes = false, ready = false;
     std::vector<uint32_t> visible;  // ids of outer variables, ascending
   };
 
@@ -140,7 +147,8 @@ struct Parts {
     const Node* at;
     const std::vector<PathId>* self;
     const Reach& reached;
-    bool annotated = false;  // a region of its own
+    const Node* from = nullptr;  // of another project's code: the user's call that leads to it
+    bool annotated = false;      // a region of its own
     State entry = {};
     Canon canon = {};
     std::vector<Counts> inputs = {};  // what its parameters and members are, as counts of the caller

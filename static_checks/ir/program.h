@@ -61,7 +61,8 @@ struct Record {
   Record* held = nullptr;         // what a smart pointer or an optional owns, when it is of a class
   std::vector<Record*> contents;  // of a library's container: the user's classes whose objects die with it
   bool is_union = false;
-  std::string range_domain;  // of nvtx3's ranges: the name of their domain; empty: the default one
+  bool allocates_itself = false;  // has an `operator new`
+  std::string range_domain;       // of nvtx3's ranges: the name of their domain; empty: the default one
 };
 
 enum class Op : uint8_t {
@@ -127,7 +128,7 @@ enum class Op : uint8_t {
 struct Node {
   Op op = Op::other;
   uint8_t sub = 0;  // the operator; of a block 1: its locals live on; of a when 1: `if constexpr`; of a
-                    // call 1: of this very function, as in `Base::run()`
+                    // make 1: not from the heap; of a call 1: of this very function, as in `Base::run()`
   bool has_value = false;  // `value` is a compile-time constant
   bool has_object = false;
   bool implicit = false;  // a default argument

@@ -77,7 +77,8 @@ Guards both(const Guards& a, const Guards& b) {
           a.relaxed_capture || b.relaxed_capture,
           a.marked || b.marked,
           a.first_use || b.first_use,
-          a.failed || b.failed};
+          a.failed || b.failed,
+          a.pooled || b.pooled};
 }
 
 // What was met inside the function, behind the way that leads to it.
@@ -264,6 +265,7 @@ LinkResult link_units(const std::vector<UnitSummary>& units) {
         if (guards.relaxed_mode && is_excused_by_relaxed_mode(latent.finding.rule)) continue;
         Finding finding = latent.finding;
         if (guards.marked && is_of_captures(finding.rule)) continue;
+        if ((guards.marked || guards.pooled) && finding.details.contains("allocator")) continue;
         if (guards.eager_break) {
           if (!is_wait(finding.rule)) continue;
           finding.severity = reports::Severity::note;

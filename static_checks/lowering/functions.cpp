@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "static_checks/frontend/system_files.h"
 #include "static_checks/lowering/impl.h"
 
 namespace capgate::lint {
@@ -42,7 +43,7 @@ Function* Lowering::Impl::function_of(const clang::FunctionDecl* given) {
   if (method) f.record = record_of(method->getParent());
   read_attributes(d, f);
   read_parameters(d, f);
-  if (f.is_method && f.user) f.self = self_of(method);
+  if (f.is_method && (f.user || f.foreign)) f.self = self_of(method);
   if (f.user) read_users(d, f);
   return &f;
 }

@@ -151,7 +151,6 @@ class Lowering::Impl {
 };
 
 // Of the compiler, the system and the toolkit: what they do is known, or harmless in a capture.
-bool is_of_the_system(const std::string& file);
 // What of these waits or copies is in the tables of sources.
 bool is_of_a_known_library(const std::string& name);
 // Of a library that puts work on the device and of which nothing is known, wherever its headers lie.

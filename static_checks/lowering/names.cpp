@@ -18,14 +18,6 @@ bool ends_with_status_word(std::string name) {
          name.ends_with("errc");
 }
 
-bool is_of_the_system(const std::string& file) {
-  for (const char* place :
-       {"/include/c++/", "/lib/clang/", "/lib/gcc/", "/usr/local/cuda", "/targets/x86_64-linux/include/",
-        "/targets/sbsa-linux/include/", "/nvidia/cu", "capgate_prelude"})
-    if (file.find(place) != std::string::npos) return true;
-  return file.empty() || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
-}
-
 bool is_of_no_model(const std::string& name) {
   for (const char* prefix : {"nccl", "nvshmem", "nvjpeg", "nvcomp", "npp", "cuFile", "cutensor", "cudss"})
     if (name.starts_with(prefix)) return true;

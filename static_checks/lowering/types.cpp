@@ -110,6 +110,10 @@ void Lowering::Impl::complete(Record& record) {
     record.fields.push_back(made);
   }
   const auto* of_class = llvm::dyn_cast<clang::CXXRecordDecl>(definition);
+  if (of_class) {
+    const clang::DeclarationName allocator = context_.DeclarationNames.getCXXOperatorName(clang::OO_New);
+    record.allocates_itself = !of_class->lookup(allocator).empty();
+  }
   if (of_class && record.user)
     complete_members(record, of_class);
   else  // never looked into

@@ -69,6 +69,7 @@ Node* Lowering::Impl::create(const clang::CXXNewExpr* e) {
   const clang::FunctionDecl* allocates = e->getOperatorNew();
   const bool is_users = allocates && tree_.is_user(allocates);
   if (e->getNumPlacementArgs() == 0 && !is_users) return n;
+  n->sub = 1;
   Node* placed = make(Op::comma, e);
   Node* arguments = make(Op::other, e);
   if (is_users) {

@@ -23,11 +23,13 @@ struct Guards {
   bool marked = false;           // the region is a marked step, no capture
   bool first_use = false;        // behind a guard that the guarded code closes
   bool failed = false;           // where a call of CUDA has failed: the capture is lost, whatever is called
+  bool pooled = false;           // torch may keep what is allocated for the graph
   auto operator<=>(const Guards&) const = default;
 };
 template <class A>
 void fields(A& archive, Guards& v) {
-  archive(v.not_capturing, v.relaxed_mode, v.eager_break, v.relaxed_capture, v.marked, v.first_use, v.failed);
+  archive(v.not_capturing, v.relaxed_mode, v.eager_break, v.relaxed_capture, v.marked, v.first_use, v.failed,
+          v.pooled);
 }
 
 // Behind the reason of what is not analysed there.
@@ -64,12 +66,13 @@ struct CaptureEdge {
   std::string usr;
   uint8_t begins = 0;  // 1: always; 2: where it returns true; 3: where it returns false, 0 or success
   bool ends = false;
-  bool marked = false, relaxed = false;  // the region that it begins: a marked step; a relaxed capture
+  // The region that it begins: a marked step; a relaxed capture; one whose tensors torch may keep.
+  bool marked = false, relaxed = false, pooled = true;
   auto operator<=>(const CaptureEdge&) const = default;
 };
 template <class A>
 void fields(A& archive, CaptureEdge& v) {
-  archive(v.usr, v.begins, v.ends, v.marked, v.relaxed);
+  archive(v.usr, v.begins, v.ends, v.marked, v.relaxed, v.pooled);
 }
 
 // What could not be judged: fields as of NotAnalysed.

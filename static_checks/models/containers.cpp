@@ -73,7 +73,9 @@ Value Interpreter::method(const Node* n, Function& f, std::vector<Argument>& a,
         if (const Trace* t = cells_.taint_of(a[0].value)) sink(Use::index, t, n);
       v.aggregate = temporary(n);  // a device_reference: reading it is a copy
       s().erase_below(paths_, v.aggregate, true);
-      s().at(v.aggregate);
+      const std::vector<PathId> at =
+          elements(object, object_node, a.empty() ? kAny : constant_index(a[0].value));
+      s().at(v.aggregate).targets = target_sets_.intern(at);
       return v;
     }
     if (name == "data" || name == "begin" || name == "end") {

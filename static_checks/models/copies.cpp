@@ -54,6 +54,23 @@ bool Interpreter::fits_an_element(PathId target, const Argument* pointer, const 
   return holds(type);
 }
 
+// The field of that name, in anonymous unions, too: "memcpy.copyParams.srcPtr".
+std::vector<PathId> Interpreter::fields_of(PathId object, const std::string& name) {
+  std::vector<PathId> found{object};
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find('.', at), name.size());
+    const uint32_t part = program_.intern(std::string_view(name).substr(at, end - at));
+    std::vector<PathId> next;
+    for (const PathId p : found) {
+      next.push_back(paths_.field(p, part));
+      if (part) next.push_back(paths_.field(paths_.field(p, 0), part));
+    }
+    found = std::move(next);
+    at = end + 1;
+  }
+  return found;
+}
+
 // What the named fields of a parameter object point to, or of all objects of the array that it is in.
 std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
                                                const std::vector<std::string>& fields, bool of_all) {
@@ -64,12 +81,11 @@ std::vector<PathId> Interpreter::field_targets(const Argument& parameters,
         for (const PathId sibling : paths_[paths_[object].parent].indexed)
           if (sibling != object) objects.push_back(sibling);
   for (const PathId object : objects)
-    for (const std::string& field : fields) {
-      const PathId at = paths_.field(object, program_.intern(field));
-      for (const auto& [path, cell] : s().cells())
-        if (cell.targets && paths_[path].root == paths_[at].root && paths_.below(path, at))
-          for (const PathId p : target_sets_[cell.targets]) found.push_back(p);
-    }
+    for (const std::string& field : fields)
+      for (const PathId at : fields_of(object, field))
+        for (const auto& [path, cell] : s().cells())
+          if (cell.targets && paths_[path].root == paths_[at].root && paths_.below(path, at))
+            for (const PathId p : target_sets_[cell.targets]) found.push_back(p);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
@@ -100,10 +116,9 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
     src = field_targets(*parameters, api.src_fields, api.batch);
     dst_argument = src_argument = parameters;
     if (!api.kind_field.empty())
-      for (const PathId object : targets(parameters->value)) {
-        const Cell c = s().read(paths_, paths_.field(object, program_.intern(api.kind_field)));
-        if (c.has_constant) kind = c.constant;
-      }
+      for (const PathId object : targets(parameters->value))
+        for (const PathId at : fields_of(object, api.kind_field))
+          if (const Cell* c = s().find(at); c && c->has_constant) kind = c->constant;
   }
   if (const Argument* given = at_position(a, api.kind)) {
     if (given->value.has_constant) kind = given->value.constant;
@@ -142,7 +157,10 @@ void Interpreter::copy(const Api& api, const Node* n, std::vector<Argument>& a, 
     event.src = operand(*src_argument, src);
   if (const Argument* bytes = at_position(a, api.bytes))
     if (const Trace* t = cells_.taint_of(bytes->value)) sink(Use::size, t, bytes->node);
-  if (api.is == Is::copy_node) return;
+  if (api.is == Is::copy_node) {
+    if (!s().flow.region) note_node(api, n, a, event, event.src.present ? src : dst);
+    return;
+  }
 
   const bool strong = dst.size() == 1;
   const auto write = [&](PathId p, const Trace* taint) {

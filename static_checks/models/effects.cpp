@@ -12,6 +12,7 @@ CallEvent Interpreter::event_of(const Api& api, std::string callee) {
           .relaxed_capture = s().flow.relaxed_capture != 0,
           .relaxed_thread = s().flow.relaxed_thread != 0,
           .capture = s().flow.marked == 0,
+          .pooled = s().flow.pooled != 0,
           .first_use = s().flow.first_use,
           .default_is_per_thread = default_is_per_thread_,
           .api_name = {}};
@@ -124,6 +125,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       if (api.is == Is::copy && api.async && !event.to_device)
         frame_->read_backs.push_back({n, stream_text(api, a)});
       judge(event, n);
+      if (api.is == Is::copy && api.async) note_uses(a, n);
       if (api.returns_dst && api.dst >= 0 && static_cast<size_t>(api.dst) < a.size())
         v.targets = a[static_cast<size_t>(api.dst)].value.targets;
       break;
@@ -134,6 +136,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
       for (const PathId p : dst)
         if (cells_.memory_of(p) != Memory::device) cells_.write_memory(p, nullptr, dst.size() == 1);
       judge(event, n);
+      if (api.async) note_uses(a, n);
       break;
     }
     case Is::allocate:
@@ -176,6 +179,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         for (const PathId p : targets(stream->value)) s().at(p).captured = true;
       const Argument* mode = at_position(a, api.kind);
       s().flow.relaxed_capture = mode && mode->value.has_constant && mode->value.constant == 2;
+      s().flow.pooled = api.pool;
       v.tag = Tag::not_begun;
       judge(event, n);
       break;
@@ -275,8 +279,10 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         for (size_t i = static_cast<size_t>(api.function) + 1; i < a.size(); ++i) passed.push_back(a[i]);
       }
       judge(event, n);
-      note_scratch(passed, 0, n, event.callee);
-      note_scratch(unplaced, 0, n, event.callee);
+      for (const std::vector<Argument>* given : {&passed, &unplaced}) {
+        note_scratch(*given, 0, n, event.callee);
+        note_host_memory(*given, 0, n, event.callee);
+      }
       touch_by_device(passed, kernel, n, 0);
       touch_by_device(unplaced, nullptr, n, 0);
       break;
@@ -318,6 +324,7 @@ Value Interpreter::effect(const Api& api, const Node* n, Function& function, std
         event.stream = StreamUse::unknown;
       }
       judge(event, n);
+      note_uses(a, n);
       touch_by_device(a, nullptr, n, 0);
       break;
     }

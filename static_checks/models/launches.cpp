@@ -1,5 +1,8 @@
 // Work that is sent to the device: what it may write, and what it is given.
+#include <algorithm>
+
 #include "static_checks/interpret/interpreter.h"
+#include "static_checks/rules/memory.h"
 
 namespace capgate::lint {
 
@@ -45,32 +48,57 @@ void Interpreter::touch_by_device(const std::vector<Argument>& a, Function* kern
 void Interpreter::note_scratch(const std::vector<Argument>& a, size_t first, const Node* at,
                                const std::string& receiver) {
   if (!s().flow.region || s().flow.marked || !judged()) return;
-  for (size_t i = first; i < a.size(); ++i) {
-    std::vector<PathId> given = targets(a[i].value);
-    for (const PathId p : given) {
+  // Provable only for this function's own locals, and only where the region outlasts the function: a graph
+  // that is captured and launched here may well end before its locals do.
+  const bool outlasts = s().flow.region == kCallers || regions_[s().flow.region].kind == "annotated";
+  for (size_t i = first; i < a.size(); ++i)
+    for (const PathId p : targets(a[i].value)) {
       const Memory m = cells_.memory_of(p);
-      const Paths::Info root = paths_[paths_[p].root];
-      if (m == Memory::stack || m == Memory::container) {
-        // Provable only for this function's own locals, and only where the region outlasts the function: a
-        // graph that is captured and launched here may well end before its locals do.
-        const Region& region = regions_[s().flow.region];
-        const bool outlasts = s().flow.region == kCallers || region.kind == "annotated";
-        if (root.step != Step::variable || !outlasts) continue;
-        const Variable& v = program_.variables[root.key - 1];
-        if (v.scope != Variable::Scope::local && v.scope != Variable::Scope::parameter) continue;
-        if (v.name == "this" || is_of_a_handle(p)) continue;
-        const std::string& object = v.name;
-        add_finding("local-scratch", local_scratch({object, receiver, true, false}), at, receiver, nullptr,
-                    {{"object", object}});
-        break;
+      if (is_pageable(m)) {
+        const Variable* owner = outlasts ? local_owner_of(p) : nullptr;
+        if (owner) {
+          add_finding("local-scratch", local_scratch({owner->name, receiver, true, false}), at, receiver,
+                      nullptr, {{"object", owner->name}});
+          break;
+        }
+        if (m != Memory::host_heap) continue;
       }
-      PathId whole = p;
-      if ((paths_[p].step == Step::element || paths_[p].step == Step::deref) && paths_[p].parent)
-        whole = paths_.extend(paths_[p].parent, paths_[p].step, kAny);
-      Cell c = s().read(paths_, whole);
-      c.used = at;
-      s().at(whole) = c;
+      note_use(p, at);
     }
+}
+
+// That captured work at `at` was given this memory.
+void Interpreter::note_use(PathId memory, const Node* at) {
+  if ((paths_[memory].step == Step::element || paths_[memory].step == Step::deref) && paths_[memory].parent)
+    memory = paths_.extend(paths_[memory].parent, paths_[memory].step, kAny);
+  Cell c = s().read(paths_, memory);
+  c.used = at;
+  s().at(memory) = c;
+}
+
+// Copies, fills and library calls of a capture use the memory that they are given as a kernel does; what the
+// host lends them is another rule's matter.
+void Interpreter::note_uses(const std::vector<Argument>& a, const Node* at) {
+  if (!s().flow.region || s().flow.marked || !judged()) return;
+  for (const Argument& one : a)
+    for (const PathId p : targets(one.value))
+      if (!is_pageable(cells_.memory_of(p))) note_use(p, at);
+}
+
+// A kernel's arguments that are addresses of ordinary host memory, but for a dying local's.
+void Interpreter::note_host_memory(const std::vector<Argument>& a, size_t first, const Node* at,
+                                   const std::string& kernel) {
+  if (!s().flow.region || s().flow.marked || !judged()) return;
+  const bool outlasts = s().flow.region == kCallers || regions_[s().flow.region].kind == "annotated";
+  for (size_t i = first; i < a.size(); ++i) {
+    const std::vector<PathId> given = targets(a[i].value);
+    const bool pageable = !given.empty() && std::all_of(given.begin(), given.end(), [&](PathId p) {
+      return is_pageable(cells_.memory_of(p)) && !is_of_a_handle(p) && !(outlasts && local_owner_of(p));
+    });
+    if (!pageable) continue;
+    const std::string name = operand(a[i], given).name;
+    add_finding("host-pointer", host_pointer_of_kernel({name, cells_.memory_of(given[0]), kernel}), at,
+                kernel, nullptr);
   }
 }
 
@@ -91,6 +119,7 @@ Value Interpreter::launch(const Node* n) {
   if (config.size() > 3) event.stream = stream_use(&config[3]);
   judge(event, n);
   note_scratch(config, 4, n, event.callee);
+  note_host_memory(config, 4, n, event.callee);
   touch_by_device(config, n->function, n, 4);
   return {};
 }

@@ -97,7 +97,8 @@ Value Interpreter::system_call(const Node* n, Function& f, std::vector<Argument>
   if (name == "std::make_unique" || name == "std::make_shared" || name == "std::make_unique_for_overwrite") {
     const PathId heap = paths_.root(Step::heap, n->id);
     s().erase_below(paths_, heap, true);
-    s().at(heap).memory = Memory::host_heap;
+    Record* const made = f.result && f.result->record ? f.result->record->held : nullptr;
+    if (!made || !allocates_itself(*made)) s().at(heap).memory = Memory::host_heap;
     const bool array = f.result && f.result->spelling.find("[]") != std::string::npos;
     if (Function* constructor = made_by(f)) {
       lowering_.lower(*constructor);

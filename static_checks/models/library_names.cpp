@@ -60,7 +60,10 @@ bool is_device_reference(const std::string& name) {
          name == "thrust::tagged_reference";
 }
 
-bool has_default_allocator(const Type* type) {
+namespace {
+
+// Whether each template argument but the first begins with this.
+bool other_arguments_are(const Type* type, std::string_view wanted) {
   if (!type) return false;
   const std::string& s = type->spelling;
   int depth = 0;
@@ -70,10 +73,20 @@ bool has_default_allocator(const Type* type) {
     if (s[i] == ',' && depth == 1) {
       const std::string_view rest = std::string_view(s).substr(i + 1);
       const size_t word = rest.find_first_not_of(' ');
-      if (word == std::string_view::npos || !rest.substr(word).starts_with("std::allocator")) return false;
+      if (word == std::string_view::npos || !rest.substr(word).starts_with(wanted)) return false;
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool has_default_allocator(const Type* type) {
+  return other_arguments_are(type, "std::allocator");
+}
+
+bool has_default_deleter(const Type* type) {
+  return other_arguments_are(type, "std::default_delete");
 }
 
 }  // namespace capgate::lint

@@ -31,5 +31,7 @@ bool is_device_reference(const std::string& name);
 
 // The default allocator gives pageable memory; of another nothing is known.
 bool has_default_allocator(const Type* type);
+// Of a unique_ptr: what it holds comes from `new`.
+bool has_default_deleter(const Type* type);
 
 }  // namespace capgate::lint

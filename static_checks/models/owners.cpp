@@ -79,12 +79,79 @@ Memory Interpreter::kind_behind(uint32_t field) {
   return known == kinds_behind_.end() || known->second == Memory::mixed ? Memory::unknown : known->second;
 }
 
+namespace {
+
+bool is_own(const Variable& v) {
+  return (v.scope == Variable::Scope::local || v.scope == Variable::Scope::parameter) && v.name != "this" &&
+         v.type && v.type->shape != Shape::reference;
+}
+
+// The variable that an expression hands over: `v`, `std::move(v)`, a copy or move of it.
+const Variable* handed_over(const Node* n) {
+  n = bare(n);
+  while (n && n->kids.size() == 1 &&
+         (n->op == Op::construct || (n->op == Op::call && n->function && n->function->name == "std::move")))
+    n = bare(n->kids[0]);
+  return n && n->op == Op::variable ? n->variable : nullptr;
+}
+
+bool gives_away(const Node* n, const Variable& v) {
+  if (!n) return false;
+  if (n->op == Op::give_back && !n->kids.empty() && handed_over(n->kids[0]) == &v) return true;
+  if (n->op == Op::call && n->function) {
+    const std::string& name = n->function->name;
+    const bool moves =
+        name == "std::move" || name == "std::forward" || name == "std::swap" || name == "std::exchange";
+    const bool leaves =
+        n->has_object && (n->function->spelled == "release" || n->function->spelled == "swap");
+    if (moves || leaves)
+      for (const Node* kid : n->kids)
+        if (handed_over(kid) == &v) return true;
+  }
+  return std::any_of(n->kids.begin(), n->kids.end(), [&](const Node* kid) { return gives_away(kid, v); });
+}
+
+}  // namespace
+
+// Objects of a class with an `operator new` of its own, or of one of its bases, lie where that puts them.
+bool Interpreter::allocates_itself(Record& record) {
+  lowering_.complete(record);
+  return record.allocates_itself || std::any_of(record.bases.begin(), record.bases.end(),
+                                                [&](Record* base) { return allocates_itself(*base); });
+}
+
+// Whether the function at hand returns it, moves it or lets its memory go: then it does not end here.
+bool Interpreter::is_given_away(const Variable& v) const {
+  return gives_away(frame_->function->body, v);
+}
+
+// The local or parameter of the function at hand with which this host memory goes; null: none, or it is not
+// known.
+const Variable* Interpreter::local_owner_of(PathId memory) {
+  const Paths::Info root = paths_[paths_[memory].root];
+  if (cells_.memory_of(memory) != Memory::host_heap) {
+    if (root.step != Step::variable) return nullptr;
+    const Variable& v = program_.variables[root.key - 1];
+    return is_own(v) && !is_of_a_handle(memory) && !is_given_away(v) ? &v : nullptr;
+  }
+  if (root.step != Step::heap) return nullptr;
+  for (const auto& [path, cell] : s().cells()) {
+    const Paths::Info& at = paths_[path];
+    if (at.step != Step::variable || !cell.targets) continue;
+    const Variable& v = program_.variables[at.key - 1];
+    if (!is_own(v) || v.type->shape != Shape::record || v.type->record->name != "std::unique_ptr") continue;
+    const std::vector<PathId>& held = target_sets_[cell.targets];
+    const bool holds = std::any_of(held.begin(), held.end(),
+                                   [&](PathId t) { return paths_[t].root == paths_[memory].root; });
+    if (holds && !is_given_away(v)) return &v;
+  }
+  return nullptr;
+}
+
 // A library's owner of device memory goes: what captured work was given of it is gone at replay.
-void Interpreter::note_end_of_owner(const Variable& v, Record& record, const Node* at) {
-  (void)at;
+void Interpreter::note_end_of_owner(const Variable& v, const Record& record) {
   const bool device = is_device_container(record.name);
-  const bool pooled = record.name == "std::unique_ptr" && v.type->spelling.find(',') != std::string::npos &&
-                      v.type->spelling.find("std::default_delete") == std::string::npos;
+  const bool pooled = record.name == "std::unique_ptr" && !has_default_deleter(v.type);
   if (!device && !pooled) return;
   const PathId object = root_of(&v);
   const Node* used = nullptr;

@@ -71,6 +71,9 @@ bool Interpreter::pointer_method(const Node* n, Function& f, std::vector<Argumen
       for (const PathId p : object)
         at.push_back(owner.ends_with("optional") ? paths_.extend(p, Step::element, 0)
                                                  : paths_.extend(p, Step::deref, 0));
+      if (owner == "std::unique_ptr" && has_default_deleter(value_type(object_node)) &&
+          !(holder && holder->held && allocates_itself(*holder->held)))
+        for (const PathId p : at) cells_.set_memory(p, Memory::host_heap);
       v.targets = target_sets_.intern(at);
     }
     v.taint = held.taint;

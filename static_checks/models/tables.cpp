@@ -87,7 +87,8 @@ bool choose(const Table& table, const Json& word, Out& out) {
 
 // One field of an entry; false when its name or its type is not known.
 bool read_field(Api& api, const std::string& key, const Json& v) {
-  const std::pair<const char*, int*> positions[] = {{"dst", &api.dst},
+  const std::pair<const char*, int*> positions[] = {{"graph", &api.graph},
+                                                    {"dst", &api.dst},
                                                     {"src", &api.src},
                                                     {"bytes", &api.bytes},
                                                     {"rows", &api.rows},
@@ -104,12 +105,13 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
   for (const auto& [name, at] : positions)
     if (key == name) return v.is_number_integer() ? (*at = v.get<int>(), true) : false;
   const std::pair<const char*, bool*> flags[] = {
-      {"async", &api.async},       {"batch", &api.batch},
-      {"returns", &api.returns},   {"returns_dst", &api.returns_dst},
-      {"host", &api.host},         {"scalar", &api.scalar},
-      {"waits", &api.waits},       {"copies", &api.copies},
-      {"iterator", &api.iterator}, {"stream_last", &api.stream_last},
-      {"refused", &api.refused}};
+      {"async", &api.async},        {"batch", &api.batch},
+      {"returns", &api.returns},    {"returns_dst", &api.returns_dst},
+      {"host", &api.host},          {"scalar", &api.scalar},
+      {"waits", &api.waits},        {"copies", &api.copies},
+      {"iterator", &api.iterator},  {"stream_last", &api.stream_last},
+      {"refused", &api.refused},    {"pool", &api.pool},
+      {"allocates", &api.allocates}};
   for (const auto& [name, at] : flags)
     if (key == name) return v.is_boolean() ? (*at = v.get<bool>(), true) : false;
   const std::pair<const char*, std::vector<int>*> lists[] = {{"out", &api.out}, {"grid", &api.grid}};
@@ -141,6 +143,12 @@ bool read_field(Api& api, const std::string& key, const Json& v) {
 }
 
 }  // namespace
+
+bool is_work_or_wait(const Api& api) {
+  return api.is != Is::host_known && api.is != Is::no_return && api.is != Is::host_free &&
+         api.is != Is::begin_range && api.is != Is::end_range && api.direction != Direction::on_host &&
+         (api.is != Is::allocate || api.memory != Memory::host_heap);
+}
 
 std::string_view word_of(Is is) {
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.second == is; });

@@ -72,14 +72,16 @@ struct Api {
   Is is = Is::host_known;
   Direction direction = Direction::by_kind;
   Memory memory = Memory::unknown;
-  int dst = -1, src = -1, bytes = -1, rows = -1, kind = -1, stream = -1, ptr = -1, handle = -1,
+  int graph = -1, dst = -1, src = -1, bytes = -1, rows = -1, kind = -1, stream = -1, ptr = -1, handle = -1,
       parameters = -1, function = -1, arrays = -1, arguments = -1, rule_argument = -1, reason_argument = -1;
   std::vector<int> out, grid;
   std::vector<std::string> dst_fields, src_fields;
   std::string kind_field;
   bool async = false, batch = false, returns = false, returns_dst = false, host = false, scalar = false,
        waits = false, copies = false, iterator = false, stream_last = false,
-       refused = false;  // on a stream that captures, in every mode
+       refused = false,   // on a stream that captures, in every mode
+      pool = false,       // the capture keeps the tensors that are made in it
+      allocates = false;  // memory for a tensor of its own
 };
 
 class Tables {
@@ -101,6 +103,9 @@ class Tables {
   std::vector<Prefix> prefixes_;
   std::vector<std::unique_ptr<Api>> all_;
 };
+
+// Whether a region is concerned with calls of it.
+bool is_work_or_wait(const Api& api);
 
 // The word of the tables for it: "copy".
 std::string_view word_of(Is is);

@@ -159,6 +159,8 @@ Value Interpreter::tensor(const Api& api, const Node* n, std::vector<Argument>& 
     judge(wait, n);
   };
 
+  const bool on_device = api.is == Is::tensor_new ? named.cuda || named.unknown_options : !on_host;
+  if (on_device && (api.is == Is::tensor_new || api.allocates)) judge(event, n);
   switch (api.is) {
     case Is::tensor_read:
       judge(event, n);

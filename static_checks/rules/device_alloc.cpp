@@ -4,6 +4,13 @@ namespace capgate::lint {
 
 std::optional<Judgement> device_alloc(const CallEvent& e) {
   const bool frees = e.api.is == Is::release;
+  if (e.api.is == Is::tensor_new || e.api.allocates) {
+    if (!e.capture || e.pooled) return std::nullopt;
+    return Judgement{
+        reports::Severity::note,
+        e.callee + "() takes memory from PyTorch's allocator, which knows nothing of this capture",
+        {{"allocator", "torch"}}};
+  }
   if (e.api.is == Is::create_handle) {
     // A library handle comes with memory on the device.
     if (e.relaxed_thread) return std::nullopt;

@@ -31,7 +31,8 @@ std::string direction_of(const CallEvent& copy) {
 }
 
 std::optional<Judgement> pageable_copy(const CallEvent& e) {
-  if (e.api.is != Is::copy || !e.api.async || e.api.direction == Direction::on_host) return std::nullopt;
+  if (e.api.is != Is::copy || !e.api.async || e.api.batch || e.api.direction == Direction::on_host)
+    return std::nullopt;
   for (const auto& [operand, word, applies] :
        {std::tuple{&e.src, "from", !e.to_host}, std::tuple{&e.dst, "to", !e.to_device}})
     if (applies && operand->present && is_pageable(operand->memory))

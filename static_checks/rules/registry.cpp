@@ -9,6 +9,7 @@ std::span<const NamedCallRule> call_rules() {
       {"host-sync", host_sync},         {"host-poll", host_poll},           {"sync-copy", sync_copy},
       {"pageable-copy", pageable_copy}, {"host-pointer", host_pointer},     {"device-alloc", device_alloc},
       {"host-alloc", host_alloc},       {"default-stream", default_stream}, {"host-node", host_node},
+      {"refused-call", refused_call},
   };
   return kRules;
 }

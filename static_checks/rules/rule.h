@@ -26,6 +26,7 @@ struct CallEvent {
   bool relaxed_capture = false;  // the capture was begun in relaxed mode
   bool relaxed_thread = false;   // the thread has exchanged its capture mode for the relaxed one
   bool capture = true;           // a capture is open, not only a marked step
+  bool pooled = true;            // torch may have begun it, and then keeps its tensors for the graph
   FirstUse first_use = FirstUse::none;
   bool default_is_per_thread = false;  // --default-stream per-thread
   StreamUse stream = StreamUse::unknown;
@@ -39,6 +40,7 @@ struct Judgement {
   reports::Severity severity = reports::Severity::error;
   std::string message;
   std::map<std::string, std::string> details = {};  // what tells one situation of the rule from another
+  bool everywhere = false;                          // a fault without a region, too
 };
 
 using CallRule = std::optional<Judgement> (*)(const CallEvent&);
@@ -52,6 +54,7 @@ std::optional<Judgement> device_alloc(const CallEvent&);
 std::optional<Judgement> host_alloc(const CallEvent&);
 std::optional<Judgement> default_stream(const CallEvent&);
 std::optional<Judgement> host_node(const CallEvent&);
+std::optional<Judgement> refused_call(const CallEvent&);
 
 struct NamedCallRule {
   const char* id;
@@ -93,9 +96,18 @@ struct ScratchEvent {
 };
 Judgement local_scratch(const ScratchEvent&);
 
+struct HandedEvent {
+  std::string object;  // as the user wrote it
+  Memory memory = Memory::unknown;
+  std::string kernel;
+};
+// Ordinary host memory among the arguments of a captured kernel.
+Judgement host_pointer_of_kernel(const HandedEvent&);
+
 struct OnceEvent {
-  std::string guard;  // the flag, "std::call_once", or the static local
-  std::string work;   // what is launched
+  std::string guard;     // the flag, "std::call_once", or the static local
+  std::string work;      // what is launched
+  bool changes = false;  // each time that something has changed, not once
 };
 Judgement one_time_init(const OnceEvent&);
 

@@ -91,7 +91,10 @@ void Interpreter::give_back_flow(const Entering& e, const Summary& summary) {
   Flow flow = summary.exit.flow;
   if (flow.region > kCallers && frame_->up) continued_.insert(&e.f);
   if (flow.region == kCallers || e.annotated) flow.region = s().flow.region;
-  if (e.annotated) flow.marked = s().flow.marked;
+  if (e.annotated) {
+    flow.marked = s().flow.marked;
+    flow.pooled = s().flow.pooled;
+  }
   flow.tests = s().flow.tests;
   flow.chosen_by = s().flow.chosen_by;
   if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
@@ -126,6 +129,7 @@ Value Interpreter::apply(Function& f, const Node* at, std::vector<Argument>& arg
   const Reach& reached = reach(f);
   if (reached.calls_api || reached.launches || reached.leaves_unit) frame_->read_backs.clear();
   Entering e{f, at, self, reached};
+  if (!f.user) e.from = frame_->from ? frame_->from : at;
   e.canon.visible = &reached.visible;
   e.inputs = operands_of(arguments);
   e.inputs.resize(f.params.size());

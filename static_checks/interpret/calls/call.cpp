@@ -66,7 +66,9 @@ Value Interpreter::call(const Node* n) {
     known = tables_.find_prefix(f->name);  // another function of that name
   if (known && known->is == Is::tensor_part && !makes_tensors(*f)) known = nullptr;
   if (is_explained(n)) explain_call(n, *f, known);
-  if ((known && known->is != Is::exchange_mode) || (!known && !f->user)) forget_outputs(*f, arguments);
+  const bool followed = !known && is_followed(*f);
+  if ((known && known->is != Is::exchange_mode) || (!known && !f->user && !followed))
+    forget_outputs(*f, arguments);
   Value v;
   if (f->never_returns) {
     end_path();
@@ -74,8 +76,11 @@ Value Interpreter::call(const Node* n) {
   }
   if (const Api* api = known) {
     v = effect(*api, n, *f, arguments, object);
+  } else if (followed) {
+    v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
   } else if (!f->user) {
-    if (f->foreign) add_foreign(*f);
+    // In code that is followed, what has a body and does not come to CUDA has been looked at.
+    if (f->foreign && !(frame_->from && f->has_body)) add_foreign(*f);
     v = system_call(n, *f, arguments, object, object_node);
     call_back(n, *f, arguments);
   } else {
@@ -188,6 +193,7 @@ Value Interpreter::invoke(CallablesId callables, const Node* at, std::vector<Arg
 Value Interpreter::invoke_one(Function& f, const Node* at, std::vector<Argument>& arguments) {
   lowering_.lower(f);
   if (const Api* api = api_of(f)) return effect(*api, at, f, arguments, {});
+  if (is_followed(f)) return apply(f, at, arguments, nullptr);
   if (!f.user) {
     if (f.foreign) add_foreign(f);
     return opaque(at, &f, arguments, {});
@@ -229,6 +235,7 @@ Value Interpreter::cross_edge(const Function& function, const Node* at) {
     begin_region(at, edge.marked ? "marked" : "capture");
     regions_[s().flow.region].begun_through = function.usr;
     s().flow.relaxed_capture = edge.relaxed;
+    s().flow.pooled = edge.pooled;
     if (edge.begins == 2) v.tag = Tag::begun;
     if (edge.begins == 3) v.tag = Tag::not_begun;
   }

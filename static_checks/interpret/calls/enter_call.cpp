@@ -53,6 +53,7 @@ void Interpreter::set_entry_flow(Entering& e) {
   if (fresh) regions_.push_back({e.f.name, "annotated", e.f.name, e.f.place, e.f.end_line});
   flow.region = it->second;
   flow.marked = 0;
+  flow.pooled = 1;
 }
 
 void Interpreter::bring(Entering& e, PathId to, Cell cell) {
@@ -165,7 +166,9 @@ std::string Interpreter::key_of(const Entering& e) {
                uint64_t{e.entry.flow.device_scalars} << 32 | uint64_t{e.entry.flow.marked} << 40 |
                uint64_t{static_cast<uint8_t>(e.entry.flow.first_use)} << 48 |
                uint64_t{e.entry.flow.ranges} << 56);
-  put(key, uint64_t{e.entry.flow.allowed} | uint64_t{e.entry.flow.failed} << 32);
+  put(key, uint64_t{e.entry.flow.allowed} | uint64_t{e.entry.flow.failed} << 32 |
+               uint64_t{e.entry.flow.pooled} << 40);
+  put(key, e.from ? e.from->id : 0);
   for (const auto& [path, c] : e.entry.cells()) {
     put(key, path);
     put(key, uint64_t{c.taint != nullptr} | uint64_t{c.deep} << 1 | uint64_t{c.has_constant} << 2 |

@@ -20,6 +20,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
     r.leaves_unit = r.leaves_unit || k.leaves_unit;
     r.asks = r.asks || k.asks;
     r.ends_region = r.ends_region || k.ends_region;
+    r.adds_nodes = r.adds_nodes || k.adds_nodes;
     r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
     return;
   }
@@ -62,6 +63,9 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
         case Is::begin_range:
           r.begins_region = r.begins_region || !options_.regions.empty();
           break;
+        case Is::copy_node:
+          r.adds_nodes = true;
+          break;
         case Is::launch:
         case Is::library_work:
           r.launches = true;
@@ -76,10 +80,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
         default:
           break;
       }
-      if (api->is != Is::host_known && api->is != Is::no_return && api->is != Is::host_free &&
-          api->is != Is::begin_range && api->is != Is::end_range && api->direction != Direction::on_host &&
-          (api->is != Is::allocate || api->memory != Memory::host_heap))
-        r.calls_api = true;
+      if (is_work_or_wait(*api)) r.calls_api = true;
       continue;
     }
     if (!callee->user) {

@@ -64,6 +64,10 @@ void Interpreter::construct_members(Function& f, const Node* at) {
 void Interpreter::close(const Entering& e, Frame& frame, Summary& summary) {
   if (const Tag tag = tag_of_returns(); tag != Tag::none && !frame.out.dead)
     frame.out.at(paths_.root(Step::result, 0)).tag = tag;
+  const PathId result = paths_.root(Step::result, 0);
+  if (const Tag tag = answer_of_capture(); tag != Tag::none && !frame.out.dead)
+    if (const Cell* given = frame.out.find(result); given && given->tag == Tag::none && !given->has_constant)
+      frame.out.at(result).tag = tag;
   if (leaves_open_on_failure()) {
     frame.out.flow.region = 0;
     frame.out.flow.marked = 0;
@@ -98,6 +102,7 @@ void Interpreter::run_body(const Entering& e, Summary& summary) {
   Frame frame;
   frame.function = &f;
   frame.up = frame_;
+  frame.from = e.from;
   frame.depth = frame_ ? frame_->depth + 1 : 0;
   frame.out.dead = true;
   frame.entered = e.entry.flow;

@@ -11,6 +11,16 @@ bool is_wait(const std::string& rule) {
   return rule == "host-sync" || rule == "host-poll" || rule == "sync-copy";
 }
 
+// As it is written, up to the end of its first line; for what the analysis has no words for.
+std::string source_of(const Program& program, const Node* n) {
+  constexpr size_t kMost = 40;
+  if (!program.text_of) return "…";
+  std::string_view text = program.text_of(n->file);
+  text = text.substr(std::min<size_t>(n->offset, text.size()));
+  text = text.substr(0, text.find_first_of("\n;"));
+  return text.empty() ? "…" : std::string(text.substr(0, kMost)) + (text.size() > kMost ? "…" : "");
+}
+
 }  // namespace
 
 // False where a region, if one is open, does not apply: behind a test that says that nothing captures.
@@ -36,9 +46,9 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
   const uint32_t region = s().flow.region;
   const bool by_value = taint != nullptr;
   if (region && s().flow.not_capturing) return;
-  if (!region && !(by_value && options_.whole_file)) return;
+  if (!region && !judgement.everywhere && !(by_value && options_.whole_file)) return;
   reports::Severity severity = judgement.severity;
-  if (!region) severity = reports::Severity::warning;
+  if (!region && !judgement.everywhere) severity = reports::Severity::warning;
   std::map<std::string, std::string> more = details;
   more.insert(judgement.details.begin(), judgement.details.end());
   if (region && s().flow.eager_break) {
@@ -51,7 +61,15 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
   if (const auto& [allowed, reason] = allows_[s().flow.allowed];
       !allowed.empty() && (allowed == rule || allowed == "*"))
     more["allow_reason"] = reason;
-  const Function& function = *frame_->function;
+  // What is found in another project's code is shown at the user's call.
+  std::string message = judgement.message;
+  const Frame* shown = frame_;
+  if (shown->from) {
+    at = shown->from;
+    message += ", inside " + shown->function->name + "()";
+  }
+  while (shown->from && shown->up) shown = shown->up;
+  const Function& function = *shown->function;
   const std::string& file = program_.files[at->file];
   const Position where = program_.position(at);
   std::string key = std::string(rule) + '\0' + callee + '\0' + file + '\0' + std::to_string(where.line) +
@@ -63,7 +81,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
     Finding& f = core.finding;
     f.rule = rule;
     f.severity = severity;
-    f.message = judgement.message;
+    f.message = message;
     f.place = program_.place(at);
     f.function = function.name;
     f.callee = callee;
@@ -75,7 +93,7 @@ void Interpreter::add_finding(const char* rule, const Judgement& judgement, cons
       if (const Trace* first = Traces::first(taint); !first->source.empty())
         f.origin = program_.place(first->at);
       f.flow = steps_of(taint);
-      f.flow.push_back({f.place, judgement.message});
+      f.flow.push_back({f.place, message});
     }
     cores_.push_back(std::move(core));
   }
@@ -176,7 +194,7 @@ void Interpreter::unknown_target(const Node* n, const std::string& name) {
   const bool pattern = frame_->function->is_pattern && !n->function && (!type || type->shape == Shape::other);
   add_open(
       "target", n,
-      (name.empty() ? "the callee" : "the callee of '" + name + "'") + " at line " +
+      "the callee of '" + (name.empty() ? source_of(program_, n) : name) + "' at line " +
           std::to_string(program_.position(n).line) +
           (pattern ? " is known only where the template is instantiated" : " is known only when it runs"),
       pattern ? "lint a source that instantiates the template and calls it"
@@ -194,6 +212,7 @@ void Interpreter::open_constexpr(const Node* when) {
 void Interpreter::add_open(const char* what, const Node* n, const std::string& reason,
                            const std::string& remedy) {
   if (!s().flow.region || !judged() || s().flow.eager_break) return;
+  if (frame_->from) return add_foreign(*frame_->function);  // that much is not known of it
   const Place place = program_.place(n);
   const bool failed = s().flow.failed;
   const std::string key = what + std::to_string(failed) + place.file + ':' + std::to_string(place.line) +
@@ -247,12 +266,13 @@ void Interpreter::add_call(Function& function, const Node* at, const std::vector
   call.guards.marked = s().flow.marked;
   call.guards.first_use = s().flow.first_use == FirstUse::once;
   call.guards.failed = s().flow.failed;
+  call.guards.pooled = s().flow.pooled;
   const std::string key =
       "call" + call.callee_usr + '\0' + call.place.file + '\0' + std::to_string(call.place.line) + ':' +
       std::to_string(call.place.column) + ':' +
       std::to_string(call.guards.not_capturing + 2 * call.guards.relaxed_mode + 4 * call.guards.eager_break +
                      8 * call.guards.relaxed_capture + 16 * call.guards.marked + 32 * call.guards.first_use +
-                     64 * call.guards.failed);
+                     64 * call.guards.failed + 128 * call.guards.pooled);
   const auto [it, fresh] = core_ids_.try_emplace(key, static_cast<uint32_t>(cores_.size()));
   if (fresh) {
     Core core;

@@ -50,6 +50,7 @@ void Interpreter::begin_region(const Node* at, const char* kind) {
   s().flow.region = it->second;
   s().flow.marked = marked;
   s().flow.relaxed_capture = 0;
+  s().flow.pooled = 1;
   s().flow.not_capturing = 0;
 }
 

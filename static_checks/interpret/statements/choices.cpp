@@ -66,6 +66,7 @@ void Interpreter::exec_when(const Node* n) {
     s().flow.region = going_on.region;
     s().flow.marked = going_on.marked;
     s().flow.relaxed_capture = going_on.relaxed_capture;
+    s().flow.pooled = going_on.pooled;
   }
   s().flow.first_use = base.first_use;
   s().flow.tests = base.tests;
@@ -109,6 +110,8 @@ void Interpreter::exec_choose(const Node* n) {
         if (!v.has_constant)
           begins.flow.chosen_by =
               counts::chosen_by(counts::decided_by(chosen_by, counts::kConstant), base.chosen_by);
+        if (v.tag == Tag::capture_status && kid->has_value && kid->value == 0)
+          begins.flow.not_capturing = 1;  // cudaStreamCaptureStatusNone
         if (!is_default && is_host_test(condition, v)) {
           choices_[kid] = condition;
           frame_->answers[kid] = counts::decided_by(chosen_by, counts::kConstant);

@@ -40,10 +40,11 @@ void Interpreter::own_region(const Record& record, uint32_t before, const Node* 
     return;
   begun_for_objects_.insert(regions_[flow.region].function);
   const uint8_t relaxed = flow.relaxed_capture;
-  const uint8_t marked = flow.marked;
+  const uint8_t marked = flow.marked, pooled = flow.pooled;
   flow.region = before;
   begin_region(at, marked ? "marked" : "guard");
   flow.relaxed_capture = relaxed;
+  flow.pooled = pooled;
   flow.marked = marked;
 }
 

@@ -64,6 +64,7 @@ void Interpreter::leave_locals(size_t keep, const Node* at, bool pop) {
     const PathId object = root_of(v);
     Record& record = *each->record;
     // What a launch was given of this object's memory goes away with it.
+    if (s().flow.region && judged() && !record.user) note_end_of_owner(*v, record);
     if (s().flow.region && judged() && record.user && record.destructor) {
       const Reach& r = reach(*record.destructor);
       if (!r.frees_async && (r.frees || r.calls_api || !record.destructor->callees.empty())) {

@@ -121,8 +121,11 @@ CAPGATE_REGION void kernel_parameters(cudaGraph_t g, float* d) {
 }
 
 // The graph is launched where the local lives.
-void outside(cudaGraph_t g, float* d) {
+void outside(cudaGraph_t g, cudaGraphExec_t exec, float* d, cudaStream_t s) {
   cudaGraphNode_t n;
   float local[4] = {};
   cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, d, local, 16, cudaMemcpyHostToDevice);  // CLEAN: host-pointer
+  cudaGraphInstantiate(&exec, g, 0);
+  cudaGraphLaunch(exec, s);
+  cudaStreamSynchronize(s);
 }

@@ -10,13 +10,13 @@ CAPGATE_REGION void pointers(int* a, int* b, int* up, const int* d, const int* e
   size_t sizes[] = {4, 4}, first = 0;
   cudaMemcpyAttributes attributes = {};
   attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
-  cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s);
+  cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s);  // EXPECT: refused-call
   if (a[0]) act();                          // EXPECT: host-branch
   for (int i = 0; i < b[0]; ++i) act();     // EXPECT: device-sized
   b[0] = 3;
   if (b[0] > 3) act();  // CLEAN: host-branch
   if (sizes[0] > 4 || first) act();  // CLEAN: host-branch
-  if (cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s) != cudaSuccess) act();  // CLEAN: host-branch
+  if (cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s) != cudaSuccess) act();  // EXPECT: refused-call // CLEAN: host-branch
   if (up[0]) act();  // CLEAN: host-branch
 }
 
@@ -29,7 +29,7 @@ CAPGATE_REGION void inputs(int* f, cudaStream_t s) {
   const void* from[] = {pinned};
   size_t sizes[] = {4}, first = 0;
   cudaMemcpyAttributes attributes = {};
-  cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, s);
+  cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, s);  // EXPECT: refused-call
   if (pinned[0] > 3) act();  // CLEAN: host-branch
 }
 
@@ -38,7 +38,7 @@ CAPGATE_REGION void legacy(int* a, const int* d) {
   const void* from[] = {d};
   size_t sizes[] = {4}, first = 0;
   cudaMemcpyAttributes attributes = {};
-  cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, cudaStreamLegacy);  // EXPECT: default-stream
+  cudaMemcpyBatchAsync(to, from, sizes, 1, &attributes, &first, 1, cudaStreamLegacy);  // EXPECT: refused-call, default-stream
 }
 
 CAPGATE_REGION void operations(int* a, int* b, int* up, int* d, cudaStream_t s) {
@@ -51,7 +51,7 @@ CAPGATE_REGION void operations(int* a, int* b, int* up, int* d, cudaStream_t s) 
   list[0].dst.op.ptr.ptr = a;
   list[1].src.op.ptr.ptr = d + 64;
   list[1].dst.op.ptr.ptr = b;
-  cudaMemcpy3DBatchAsync(2, list, 0, s);
+  cudaMemcpy3DBatchAsync(2, list, 0, s);  // EXPECT: refused-call
   if (a[0]) act();  // EXPECT: host-branch
   if (b[0]) act();  // EXPECT: host-branch
   if (up[0] || list[0].extent.width > 3) act();  // CLEAN: host-branch

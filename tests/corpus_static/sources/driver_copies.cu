@@ -74,7 +74,7 @@ CAPGATE_REGION void batches(CUdeviceptr d, int* pinned, int* other, int* up, CUs
   size_t sizes[2] = {4, 4}, first = 0;
   CUmemcpyAttributes attributes = {};
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-  cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s);
+  cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, s);  // EXPECT: refused-call
   if (pinned[0]) act();  // EXPECT: host-branch
   if (other[1]) act();   // EXPECT: host-branch
   if (up[0] || sizes[0] > 2) act();  // CLEAN: host-branch

@@ -137,28 +137,5 @@ TEST(Guarded, OnlyOfAWholeProgramIsItKnownThatNothingSetsAValue) {
   EXPECT_EQ(severity(true), reports::Severity::warning);
 }
 
-TEST(Guarded, WhatLiesBehindOneTestIsOneFinding) {
-  const auto violation = [](const char* rule, int line, const char* test) {
-    reports::Violation v;
-    v.rule = rule;
-    v.severity = reports::Severity::warning;
-    v.message = "m";
-    v.location.file = "a.cu";
-    v.location.line = line;
-    v.details["only_if"] = test;
-    v.flow = {{"a.cu", 10, std::string("only if ") + test}};
-    return v;
-  };
-  reports::Report report;
-  report.violations = {violation("host-sync", 11, "debug"), violation("sync-copy", 12, "debug"),
-                       violation("host-sync", 20, "!debug"), violation("host-sync", 13, "debug")};
-  report.violations[3].suppressed = reports::Suppressed{"reason", "here"};
-  fold_by_test(report);
-  ASSERT_EQ(report.violations.size(), 3u);
-  EXPECT_EQ(report.violations[0].message, "m; 1 more behind the same test");
-  EXPECT_EQ(report.violations[0].details.at("also"), "sync-copy a.cu:12");
-  EXPECT_EQ(report.violations[1].message, "m");
-}
-
 }  // namespace
 }  // namespace capgate::lint

@@ -210,6 +210,9 @@ struct select {
 struct view {
   static Tensor call(const Tensor& self, IntArrayRef size);
 };
+struct clone {
+  static Tensor call(const Tensor& self);
+};
 struct unique2 {
   static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& self);
 };
@@ -303,6 +306,7 @@ class Tensor : public TensorBase {
   Tensor sum() const { return _ops::sum::call(*this); }
   Tensor add(const Tensor& other) const { return _ops::add_Tensor::call(*this, other); }
   Tensor view(IntArrayRef size) const { return _ops::view::call(*this, size); }
+  Tensor clone() const { return _ops::clone::call(*this); }
   Tensor operator~() const;
   Tensor operator[](int64_t index) const { return _ops::select::call(*this, 0, index); }
   Tensor operator[](Tensor index) const { return (*this)[static_cast<int64_t>(index.item().toDouble())]; }
@@ -367,6 +371,7 @@ inline std::vector<Tensor> where(const Tensor& condition) {
 }
 Tensor where(const Tensor& condition, const Tensor& yes, const Tensor& no);
 Tensor zeros(IntArrayRef size, TensorOptions options = {});
+Tensor empty(IntArrayRef size, TensorOptions options = {});
 Tensor empty_like(const Tensor& self);
 }  // namespace at
 
@@ -383,6 +388,10 @@ namespace at::cuda {
 struct CUDAEvent {
   void synchronize() const;
   bool query() const;
+};
+struct CUDAGraph {
+  void capture_begin();
+  void capture_end();
 };
 using c10::cuda::CUDAStream;
 }  // namespace at::cuda
