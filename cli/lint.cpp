@@ -18,7 +18,7 @@
 #include "static_checks/cache/cache.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/print.h"
-#include "static_checks/models/tables.h"
+#include "static_checks/sources/tables.h"
 
 namespace capgate::cli {
 namespace {

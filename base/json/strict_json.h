@@ -5,9 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/json/object_keys.h"
+#include "base/result.h"
 
 namespace capgate {
 
@@ -33,16 +35,29 @@ class StrictJson {
   // What the parser's callback gets; `key`: the text of a key. Throws JsonRefused.
   void see(size_t depth, Event event, const std::string* key);
 
-  // `keep(depth, event, value)` decides what of the text becomes part of the result. Throws JsonRefused, and
-  // what the parser throws.
+  // `keep(depth, event, value)` decides what of the text becomes part of the result; `comments`: they are
+  // allowed. Throws JsonRefused, and what the parser throws.
   template <class Json, class Input, class Keep>
-  static Json parse(Input&& input, JsonLimits limits, Keep keep) {
+  static Json parse(Input&& input, JsonLimits limits, Keep keep, bool comments = false) {
     StrictJson strict(limits);
-    return Json::parse(std::forward<Input>(input), [&](int depth, Event event, Json& value) {
+    const auto callback = [&](int depth, Event event, Json& value) {
       strict.see(static_cast<size_t>(depth), event,
                  event == Event::key ? &value.template get_ref<const std::string&>() : nullptr);
       return keep(depth, event, value);
-    });
+    };
+    return Json::parse(std::forward<Input>(input), callback, true, comments);
+  }
+
+  // All of a text, or why there is nothing: `not valid JSON`, or what is refused.
+  template <class Json>
+  static Result<Json> read(std::string_view text, bool comments = false) {
+    try {
+      return parse<Json>(text, {}, [](auto&&...) { return true; }, comments);
+    } catch (const JsonRefused& refused) {
+      return Error{refused.why};
+    } catch (const typename Json::exception&) {
+      return Error{"not valid JSON"};
+    }
   }
 
  private:

@@ -13,8 +13,8 @@
 #include "base/files/read_text.h"
 #include "base/files/write_text.h"
 #include "base/hex.h"
-#include "static_checks/cache/stamp.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
+#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace fs = std::filesystem;

@@ -6,8 +6,8 @@
 
 #include "base/files/read_text.h"
 #include "static_checks/cache/cache.h"
-#include "static_checks/cache/stamp.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
+#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace {

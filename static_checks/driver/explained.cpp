@@ -5,7 +5,7 @@
 
 #include "base/printable.h"
 #include "reports/settings/frames.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 
 namespace capgate::lint {
 namespace {

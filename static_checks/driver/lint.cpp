@@ -15,10 +15,10 @@
 #include "reports/settings/settings.h"
 #include "reports/verdict/finish.h"
 #include "static_checks/cache/cache.h"
+#include "static_checks/commands/files.h"
 #include "static_checks/driver/changes.h"
 #include "static_checks/driver/plan.h"
 #include "static_checks/driver/report_builder.h"
-#include "static_checks/frontend/files.h"
 #include "static_checks/worker/pool.h"
 
 namespace capgate::lint {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "static_checks/frontend/compile_database.h"
-#include "static_checks/frontend/files.h"
-#include "static_checks/frontend/include_scan.h"
+#include "static_checks/commands/compile_database.h"
+#include "static_checks/commands/files.h"
+#include "static_checks/commands/include_scan.h"
 
 namespace capgate::lint {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "static_checks/commands/unit_command.h"
 #include "static_checks/driver/settings.h"
-#include "static_checks/frontend/unit_command.h"
 
 namespace capgate::lint {
 

@@ -7,15 +7,11 @@
 #include "base/glob.h"
 #include "reports/settings/frames.h"
 #include "reports/suppressions/unproven.h"
-#include "static_checks/driver/folded.h"
-#include "static_checks/driver/guarded.h"
+#include "static_checks/commands/files.h"
 #include "static_checks/driver/read_backs.h"
-#include "static_checks/frontend/files.h"
 
 namespace capgate::lint {
 namespace {
-
-constexpr int kContext = 2;  // lines shown before and after the place
 
 std::string at_line(const std::string& file, int line) {
   return line > 0 ? file + ":" + std::to_string(line) : file;
@@ -52,9 +48,9 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
   for (const InputFile& file : reply.inputs.files)
     if (file.user) {
       user_files_.insert(file.path);
-      read_by_[file.path].insert(command.file);
+      code_.add_reader(file.path, command.file);
     }
-  for (FunctionExtent& function : reply.functions) functions_[function.file].push_back(std::move(function));
+  for (FunctionExtent& function : reply.functions) code_.add(std::move(function));
   const bool for_headers = plan_.only_for_headers.contains(command.file);
   for (const Finding& finding : reply.result.findings)
     if (!for_headers || plan_.headers.contains(finding.place.file)) add(finding);
@@ -149,80 +145,6 @@ void ReportBuilder::require_regions() {
   }
 }
 
-const std::vector<std::string>& ReportBuilder::lines_of(const std::string& path) {
-  const auto [it, fresh] = lines_.try_emplace(path);
-  if (!fresh) return it->second;
-  if (const Result<std::string> text = read_file(path)) {
-    std::string line;
-    for (const char c : *text) {
-      if (c == '\n')
-        it->second.push_back(std::exchange(line, ""));
-      else if (c != '\r')
-        line += c;
-    }
-    if (!line.empty()) it->second.push_back(std::move(line));
-  }
-  return it->second;
-}
-
-std::vector<reports::SourceLine> ReportBuilder::lines_around(const Place& place) {
-  const std::vector<std::string>& lines = lines_of(place.file);
-  std::vector<reports::SourceLine> shown_lines;
-  const int last = std::min(place.line + kContext, static_cast<int>(lines.size()));
-  for (int line = std::max(1, place.line - kContext); line <= last; ++line)
-    shown_lines.push_back({line, lines[static_cast<size_t>(line) - 1]});
-  return shown_lines;
-}
-
-bool ReportBuilder::concerns(const Finding& finding, const Changes& changes) const {
-  if (changes.touches(finding.place)) return true;
-  for (const FlowStep& step : finding.flow)
-    if (changes.touches(step.place)) return true;
-  const auto it = functions_.find(finding.place.file);
-  if (it == functions_.end()) return false;
-  const auto line = static_cast<unsigned>(finding.place.line);
-  for (const FunctionExtent& function : it->second)
-    if (function.first_line <= line && line <= function.last_line &&
-        changes.touches(function.file, static_cast<int>(function.first_line),
-                        static_cast<int>(function.last_line)))
-      return true;
-  return false;
-}
-
-std::vector<std::string> ReportBuilder::changed_in_reach(const Changes& changes) const {
-  std::vector<std::string> files;
-  for (const auto& [file, lines] : changes.lines()) {
-    const auto readers = read_by_.find(file);
-    if (readers == read_by_.end()) continue;
-    if (std::none_of(readers->second.begin(), readers->second.end(),
-                     [&](const std::string& unit) { return reach_.in_units.contains(unit); }))
-      continue;
-    const auto functions = functions_.find(file);
-    const auto reached = [&](const FunctionExtent& function) {
-      // Which kernels a region launches, and what they call, is not looked into.
-      if (function.device_only) return true;
-      const auto first = reach_.functions.lower_bound({file, static_cast<int>(function.first_line), 0});
-      return first != reach_.functions.end() && first->file == file &&
-             first->line <= static_cast<int>(function.last_line);
-    };
-    // A change is out of every region's reach where it lies wholly in functions that none reaches: a macro, a
-    // type or a constant may be used by any.
-    const auto out_of_reach = [&](const std::pair<int, int>& change) {
-      if (functions == functions_.end()) return false;
-      int64_t covered = int64_t{change.first} - 1;
-      for (const FunctionExtent& function : functions->second) {  // in order of their first lines
-        const int64_t first = function.first_line, last = function.last_line;
-        if (first > change.second || last < change.first) continue;
-        if (reached(function)) return false;
-        if (first <= covered + 1) covered = std::max(covered, last);
-      }
-      return covered >= change.second;
-    };
-    if (!std::all_of(lines.begin(), lines.end(), out_of_reach)) files.push_back(shown(file));
-  }
-  return files;
-}
-
 bool ReportBuilder::is_its_callers(const std::string& region) const {
   const auto opened = opened_by_.find(region);
   return opened != opened_by_.end() && begun_through_.contains(opened->second) &&
@@ -230,8 +152,7 @@ bool ReportBuilder::is_its_callers(const std::string& region) const {
                       [&](const Finding& finding) { return finding.region == region; });
 }
 
-reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression>& entries,
-                                      const std::optional<Changes>& changes) {
+void ReportBuilder::add_coverage(const std::optional<Changes>& changes) {
   report_.tool.component = reports::Component::static_checks;
   report_.coverage.kind = reports::CoverageKind::source;
   for (const std::string& file : failed_files_) parsed_files_.erase(file);
@@ -242,54 +163,58 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
   std::sort(read.begin(), read.end());
   report_.coverage.sources_read = std::move(read);
   if (changes) {
-    for (auto& [file, functions] : functions_)
-      std::sort(functions.begin(), functions.end(),
-                [](const FunctionExtent& a, const FunctionExtent& b) { return a.first_line < b.first_line; });
-    report_.coverage.changed = reports::ChangedSince{settings_.changed_since, changed_in_reach(*changes)};
+    code_.sort();
+    std::vector<std::string> files = code_.in_reach(*changes);
+    for (std::string& file : files) file = shown(file);
+    report_.coverage.changed = reports::ChangedSince{settings_.changed_since, std::move(files)};
   }
   for (const std::string& file : plan_.not_sources)
     report_.coverage.not_checked.push_back(shown(file) + ": neither C, C++ nor CUDA");
   for (const auto& [name, count] : regions_)
     if (!is_its_callers(name)) report_.coverage.regions.push_back({name, reports::RegionSource::lint, count});
+}
 
-  require_regions();
-  report_.reasons = reasons_.list();
-  const bool all_units = settings_.files.empty() && failed_files_.empty() && !settings_.arguments;
-  const Guarded guarded(settings_.assumptions, summaries_, all_units);
+reports::Violation ReportBuilder::violation_of(const Finding& finding, Macros& macros) {
+  reports::Violation violation;
+  violation.rule = finding.rule;
+  violation.severity = finding.severity;
+  violation.message = finding.message;
+  violation.hint = finding.hint;
+  violation.evidence = {reports::Evidence::sources};
+  violation.phase = reports::Phase::source;
+  if (!finding.callee.empty()) violation.api = finding.callee;
+  violation.location.file = shown(finding.place.file);
+  violation.location.line = finding.place.line;
+  if (finding.place.column > 0) violation.location.column = finding.place.column;
+  violation.location.function = finding.function;
+  violation.source = lines_.around(finding.place);
+  for (const FlowStep& step : finding.flow)
+    violation.flow.push_back({shown(step.place.file), step.place.line, step.message});
+  violation.details = finding.details;
+  if (const auto allowed = violation.details.find("allow_reason"); allowed != violation.details.end()) {
+    violation.suppressed = reports::Suppressed{allowed->second, "capgate_allow"};
+    violation.details.erase(allowed);
+  }
+  if (!finding.region.empty()) violation.details["region"] = finding.region;
+  if (const std::string macro = macros.around(finding); !macro.empty()) violation.details["macro"] = macro;
+  return violation;
+}
+
+void ReportBuilder::add_violations(const Guarded& guarded, const std::optional<Changes>& changes) {
   for (Finding& finding : findings_) guarded.settle(finding);
   std::vector<const Finding*> kept;
   Macros macros(user_files_, [this](const std::string& file) -> const std::vector<std::string>& {
-    return lines_of(file);
+    return lines_.of(file);
   });
   for (const Finding& finding : findings_) {
-    if (changes && !concerns(finding, *changes)) continue;
+    if (changes && !code_.concerns(finding, *changes)) continue;
     kept.push_back(&finding);
-    reports::Violation violation;
-    violation.rule = finding.rule;
-    violation.severity = finding.severity;
-    violation.message = finding.message;
-    violation.hint = finding.hint;
-    violation.evidence = {reports::Evidence::sources};
-    violation.phase = reports::Phase::source;
-    if (!finding.callee.empty()) violation.api = finding.callee;
-    violation.location.file = shown(finding.place.file);
-    violation.location.line = finding.place.line;
-    if (finding.place.column > 0) violation.location.column = finding.place.column;
-    violation.location.function = finding.function;
-    violation.source = lines_around(finding.place);
-    for (const FlowStep& step : finding.flow)
-      violation.flow.push_back({shown(step.place.file), step.place.line, step.message});
-    violation.details = finding.details;
-    if (const auto allowed = violation.details.find("allow_reason"); allowed != violation.details.end()) {
-      violation.suppressed = reports::Suppressed{allowed->second, "capgate_allow"};
-      violation.details.erase(allowed);
-    }
-    if (!finding.region.empty()) violation.details["region"] = finding.region;
-    if (const std::string macro = macros.around(finding); !macro.empty()) violation.details["macro"] = macro;
-    report_.violations.push_back(std::move(violation));
+    report_.violations.push_back(violation_of(finding, macros));
   }
   link_read_backs(kept, report_.violations);
+}
 
+void ReportBuilder::suppress(const std::vector<reports::FileSuppression>& entries, bool whole) {
   reports::Suppressions suppressions;
   suppressions.entries = entries;
   for (const std::string& file : user_files_) {
@@ -298,9 +223,20 @@ reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression
     for (reports::AllowComment& comment : reports::find_allow_comments(*text, shown(file)))
       suppressions.comments.push_back(std::move(comment));
   }
+  reports::apply_suppressions(report_, suppressions, whole);
+}
+
+reports::Report ReportBuilder::finish(const std::vector<reports::FileSuppression>& entries,
+                                      const std::optional<Changes>& changes) {
+  add_coverage(changes);
+  require_regions();
+  report_.reasons = reasons_.list();
+  const bool all_units = settings_.files.empty() && failed_files_.empty() && !settings_.arguments;
+  const Guarded guarded(settings_.assumptions, summaries_, all_units);
+  add_violations(guarded, changes);
   // A run over part of the units or of the lines cannot tell that a comment is of no use.
   const bool whole = settings_.files.empty() && !changes;
-  reports::apply_suppressions(report_, suppressions, whole);
+  suppress(entries, whole);
   if (whole) {
     guarded.report_unused(report_);
     note_unused_entries();

@@ -11,10 +11,14 @@
 #include "reports/model/report.h"
 #include "reports/suppressions/suppressions.h"
 #include "static_checks/analysis.h"
+#include "static_checks/driver/changed_code.h"
 #include "static_checks/driver/changes.h"
+#include "static_checks/driver/folded.h"
+#include "static_checks/driver/guarded.h"
 #include "static_checks/driver/plan.h"
 #include "static_checks/driver/reasons.h"
 #include "static_checks/driver/settings.h"
+#include "static_checks/driver/source_lines.h"
 #include "static_checks/worker/job.h"
 
 namespace capgate::lint {
@@ -27,7 +31,7 @@ class ReportBuilder {
   // Keeps what the report and the second phase need of the reply; the rest may go.
   void add_unit(const UnitCommand& command, Reply reply);
   void add_links(const LinkResult& links);
-  void add_reach(RegionReach reach) { reach_ = std::move(reach); }
+  void add_reach(RegionReach reach) { code_.add(std::move(reach)); }
 
   const std::vector<UnitSummary>& summaries() const { return summaries_; }
 
@@ -46,13 +50,12 @@ class ReportBuilder {
   void note_unused_entries();
   void require_regions();
   std::string shown(const std::string& path) const;
-  bool concerns(const Finding& finding, const Changes& changes) const;
-  // The changed files with changed lines that a region may reach, as the report shows them.
-  std::vector<std::string> changed_in_reach(const Changes& changes) const;
+  void add_coverage(const std::optional<Changes>& changes);
+  void add_violations(const Guarded& guarded, const std::optional<Changes>& changes);
+  reports::Violation violation_of(const Finding& finding, Macros& macros);
+  void suppress(const std::vector<reports::FileSuppression>& entries, bool whole);
   // Whether the region is opened for callers in other units, at whose calls it is counted.
   bool is_its_callers(const std::string& region) const;
-  std::vector<reports::SourceLine> lines_around(const Place& place);
-  const std::vector<std::string>& lines_of(const std::string& path);
 
   const LintSettings& settings_;
   const Plan& plan_;
@@ -62,10 +65,8 @@ class ReportBuilder {
   std::map<std::string, size_t> seen_;  // a finding in a header comes once for each unit
   std::vector<UnitSummary> summaries_;
   std::set<std::string> user_files_, parsed_files_, failed_files_;
-  std::map<std::string, std::set<std::string>> read_by_;  // user's file -> main files of the units
-  RegionReach reach_;
-  std::map<std::string, std::vector<FunctionExtent>> functions_;
-  std::map<std::string, std::vector<std::string>> lines_;
+  ChangedCode code_;
+  SourceLines lines_;
   std::map<std::string, uint64_t> regions_;
   std::map<std::string, std::set<std::string>> functions_of_;  // in which the region begins
   std::vector<reports::FileSuppression> entries_;

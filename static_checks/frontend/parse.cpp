@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/files/read_text.h"
+#include "static_checks/commands/files.h"
 #include "static_checks/frontend/compile.h"
-#include "static_checks/frontend/files.h"
 #include "static_checks/frontend/functions.h"
 #include "static_checks/frontend/judge.h"
 #include "static_checks/frontend/launch_syntax.h"

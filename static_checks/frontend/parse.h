@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "static_checks/commands/unit_command.h"
 #include "static_checks/frontend/function_extent.h"
 #include "static_checks/frontend/incomplete.h"
 #include "static_checks/frontend/unit.h"
-#include "static_checks/frontend/unit_command.h"
 
 namespace capgate::lint {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 #include "static_checks/frontend/shim_text.h"
 
 namespace capgate::lint {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "static_checks/frontend/unit_command.h"
+#include "static_checks/commands/unit_command.h"
 
 namespace capgate::lint {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "static_checks/commands/files.h"
 #include "static_checks/frontend/compile.h"
-#include "static_checks/frontend/files.h"
 #include "static_checks/frontend/shim.h"
 
 namespace capgate::lint {

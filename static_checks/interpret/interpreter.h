@@ -14,23 +14,15 @@
 
 #include "static_checks/analysis.h"
 #include "static_checks/domain/store.h"
-#include "static_checks/interpret/kept.h"
+#include "static_checks/interpret/questions.h"
 #include "static_checks/ir/text_of.h"
-#include "static_checks/lowering/lower.h"
-#include "static_checks/models/tables.h"
 #include "static_checks/rules/rule.h"
 
 namespace capgate::lint {
 
-// nvtx3's objects whose life is a range.
-bool is_range(const Record* record);
-
 Tag opposite(Tag tag);  // of the negated value
 
-// Of an array, however many dimensions it has; else the type itself.
-const Type* element_type(const Type* type);
-
-class Interpreter : Kept {
+class Interpreter : Questions {
  public:
   Interpreter(Program& program, Lowering& lowering, const Tables& tables, const LintOptions& options,
               const Unit& unit);
@@ -50,8 +42,6 @@ class Interpreter : Kept {
   FunctionSummary latent(Function& function, CaptureEdge& edge);
   CallGraph call_graph();  // call_graph.cpp
   std::vector<FlowStep> path_to(uint32_t region, const Chain* chain) const;
-  const Reach& reach(Function& function);
-  void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
 
   // eval.cpp
   Value eval(const Node* n);
@@ -59,6 +49,14 @@ class Interpreter : Kept {
   std::vector<PathId> places(const Node* n);
   std::vector<PathId> places_of_choice(const Node* n);
   Value binary(const Node* n);
+  Value unary(const Node* n);
+  Value step(const Node* n);
+  Value assign(const Node* n);
+  Value assign_with_operation(const Node* n);
+  bool sweeps(const Node* target, const std::vector<PathId>& at);
+  Value choose(const Node* n);
+  Value convert(const Node* n);
+  Value make(const Node* n);
   Value construct(const Node* n, PathId destination);
   void construct_default(Record& record, PathId destination, const Node* at);
   Value branch(const Node* condition, State& yes, State& no);
@@ -78,32 +76,22 @@ class Interpreter : Kept {
   void exec_try(const Node* n);
   void end_path();
   void bind(const Node* declaration, PathId from);
-  bool frees_surely(Function& f, int depth = 0);
-  bool frees_surely(const Node* n, int depth);
   void leave_locals(size_t keep, const Node* at, bool pop);
   void check_once(const Node* when);
   void check_change(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
   void check_once_return(const Node* block, size_t from, const Node* when);
-  const Node* find_launch(const Node* n, int depth = 0);
-  const Node* find_assignment(const Node* n, const Node* flag, bool to_zero = false);
-  static const Node* once_flag(const Node* condition, bool& negated);
 
   FirstUse closes_guard(const Node* condition, bool wanted, const std::vector<const Node*>& guarded);
-  bool writes_state(const Node* n, const Node* state, int depth);
   bool asks_state(const Node* n, const std::vector<const Node*>& guarded, int depth);
   bool closed_behind(const Node* condition);
-  const Node* find_count(const Node* n, const Node* counter);
 
   // keyed_captures.cpp
-  bool begins_below(const Node* n);
   const Node* looked_up(const Node* n);
   void find_keys(const Node* condition, bool wanted, const std::vector<const Node*>& guarded,
                  std::vector<const Node*>& keys);
   void forget_keys(const Node* condition, bool wanted, const std::vector<const Node*>& guarded, State& state);
 
   // destructors.cpp
-  bool is_destroyed(Record& record);
-  bool end_matters(Record& record, int depth = 0);
   void run_destructor(Function& destructor, PathId object, const Node* at, bool of_this_class);
   void destroy(Record& record, PathId object, const Node* at, int depth = 0, bool of_this_class = true);
   void destroy_perhaps(Record& record, PathId object, const Node* at, int depth = 0);
@@ -127,20 +115,15 @@ class Interpreter : Kept {
   bool captures(const Node* stream);
   void note_begun_if(const Node* condition, const State& yes, const State& no, const Flow& base);
   void leave_where_not_begun(const Node* condition, State& yes, State& no);
-  std::vector<std::string> set_here();
 
   // counts.cpp
-  static const Node* stepped(const Node* n);
   void note_stepped(const Node* n);
-  static Identity identity_of(const Node* n);
   void note_bounds(const Node* n);
   bool is_bound(const Node* n);
   Counts operand_of(const Node* n, const Value& value);
   Counts stored_count(const Node* n, const Value& value);
   Counts stepped_count(const Node* target, Counts calculated);
   Counts count_of_place(const Node* n);
-  const Identities& counters_of(Function& root);
-  const Parameters& parameters_of(Function& f);
   void set_inputs(Function& f, State& state);
   void note_answer(const Node* condition, const Value& value);
   Counts decides(const Node* condition, bool wanted);
@@ -164,7 +147,6 @@ class Interpreter : Kept {
   Value choose_into(const Node* n, PathId destination);
   void own_region(const Record& record, uint32_t before, const Node* at);
   std::vector<Region> own_regions(const UnitResult& result);
-  bool ends_region(Record& record, int depth = 0);
   bool is_held_elsewhere(PathId object, PathId holder);
   void destroy_held(Record& record, PathId holder, const Node* at, int depth = 0);
   void hold(Record& holder, Function* constructor, std::vector<Argument>& arguments,
@@ -172,7 +154,6 @@ class Interpreter : Kept {
 
   // foreign.cpp
   bool is_followed(Function& function);
-  bool reaches_cuda(Function& function);
   // call.cpp
   Value call(const Node* n);
   Value launch(const Node* n);
@@ -190,8 +171,6 @@ class Interpreter : Kept {
   CallablesId callable_of(const Argument& argument);
 
   // tables_of_functions.cpp
-  const Node* table_of(const Variable& v);
-  static std::vector<Function*> functions_in(const Node* n);
   void seed_table(const Variable& v, const Node* initial);
   void seed_tables(Function& root);
   // apply.cpp, enter_call.cpp, run_body.cpp
@@ -219,23 +198,25 @@ class Interpreter : Kept {
   PathId made_here(PathId heap, const Node* at);
   const Trace* rebound(const Trace* t, const Summary& summary, const State& entry, const Node* at, int depth);
   std::vector<Argument> arguments_of(const Node* n, size_t first, const Function* function);
-  const Api* api_of(Function& function);
 
-  // effects.cpp: what modelled functions do
+  // models/: what modelled functions do. One call each, with a handler for each kind.
+  struct Effect;
+  struct Copy;
+  struct Method;
+  struct FreeCall;
+  struct LibraryObject;
+  struct TensorCall;
   Value effect(const Api& api, const Node* n, Function& function, std::vector<Argument>& arguments,
                const std::vector<PathId>& object);
   void copy(const Api& api, const Node* n, std::vector<Argument>& a, CallEvent& event);
   void allocate(const Api& api, const Node* n, std::vector<Argument>& a);
   void touch_by_device(const std::vector<Argument>& a, Function* kernel, const Node* at, size_t first);
-  bool writes_through(Function& function, size_t param, int depth = 0);
-  bool may_write(const Node* n, const Variable* v, int depth);
   bool fits_an_element(PathId target, const Argument* pointer, const Api& api,
                        const std::vector<Argument>& a);
   std::vector<PathId> fields_of(PathId object, const std::string& name);
   void note_node(const Api& api, const Node* n, const std::vector<Argument>& a, const CallEvent& event,
                  const std::vector<PathId>& host);
   bool outlives_frame(const Node* graph, int depth = 0);
-  bool launches_graph(const Node* n, int depth = 0);
   void begin_region(const Node* at, const char* kind);
   void end_region(const Node* at);
   void push_range(const Node* name, const Node* at, const std::string& domain);
@@ -264,31 +245,19 @@ class Interpreter : Kept {
   Value method(const Node* n, Function& function, std::vector<Argument>& arguments,
                const std::vector<PathId>& object, const Node* object_node);
   std::vector<PathId> elements(const std::vector<PathId>& object, const Node* object_node, uint32_t index);
-  bool pointer_method(const Node* n, Function& function, std::vector<Argument>& arguments,
-                      const std::vector<PathId>& object, const Node* object_node, Value& result);
-  static bool makes_tensors(const Function& function);
-  bool is_mask(const std::vector<PathId>& tensors);
-  bool selects(const Node* index);
   Value tensor(const Api& api, const Node* n, std::vector<Argument>& a, const std::vector<PathId>& given);
   Value device_algorithm(const Api& api, const Node* n, std::vector<Argument>& arguments, CallEvent event);
   void call_callables(const Node* n, std::vector<Argument>& arguments);
   void start_thread(const Node* n, std::vector<Argument>& arguments);
-  Function* made_by(Function& function);
-  const std::vector<Function*>& constructors_of(const Record& record);
-  std::vector<Record*> held_in(Record& holder);
-  Function* constructor_for(Record& holder, const std::vector<Argument>& arguments);
   static std::vector<Argument> given_to(const Function& constructor, const std::vector<Argument>& arguments);
   bool make_inside(const Node* n, const std::vector<Argument>& arguments, PathId destination);
 
   // callbacks.cpp, owners.cpp
-  const std::vector<Function*>& callbacks_of(Function& library);
   void call_back(const Node* n, Function& library, const std::vector<Argument>& arguments);
   Value apply_unknown(Function& f, const Node* at);
   bool is_of_a_handle(PathId place);
-  Memory kind_behind(uint32_t field);
   void note_end_of_owner(const Variable& v, const Record& record);
   bool is_given_away(const Variable& v) const;
-  bool allocates_itself(Record& record);
   const Variable* local_owner_of(PathId memory);
 
   // emit.cpp
@@ -327,12 +296,7 @@ class Interpreter : Kept {
   PathId root_of(const Variable* v) { return paths_.root(Step::variable, v->id); }
   PathId temporary(const Node* n) { return cells_.temporary(n); }
 
-  Program& program_;
-  Lowering& lowering_;
-  const Tables& tables_;
-  const LintOptions& options_;
   const bool default_is_per_thread_;
-  const std::string root_;
 
   Store cells_;
   Paths& paths_ = cells_.paths;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "reports/model/report.h"
-#include "static_checks/models/tables.h"
+#include "static_checks/sources/tables.h"
 
 namespace capgate::lint {
 

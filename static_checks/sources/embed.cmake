@@ -1,5 +1,5 @@
 # Writes the tables of sources as C++ strings. In: FILES, OUT. A literal has a limit of 64 KB.
-set(text "// Made from static_checks/sources by embed.cmake.\n#include \"static_checks/models/tables.h\"\n\n"
+set(text "// Made from static_checks/sources by embed.cmake.\n#include \"static_checks/sources/tables.h\"\n\n"
          "namespace capgate::lint {\n\n"
          "const std::vector<std::pair<std::string, std::string>>& builtin_tables() {\n"
          "  static const std::vector<std::pair<std::string, std::string>> tables{\n")

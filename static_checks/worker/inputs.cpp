@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "static_checks/cache/stamp.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
+#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace {

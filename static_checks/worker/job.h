@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "static_checks/analysis.h"
+#include "static_checks/commands/unit_command.h"
 #include "static_checks/frontend/function_extent.h"
 #include "static_checks/frontend/incomplete.h"
-#include "static_checks/frontend/unit_command.h"
 
 namespace capgate::lint {
 

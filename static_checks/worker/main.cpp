@@ -14,11 +14,11 @@
 #include <string>
 
 #include "static_checks/analysis.h"
-#include "static_checks/cache/stamp.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 #include "static_checks/frontend/parse.h"
 #include "static_checks/worker/inputs.h"
 #include "static_checks/worker/job.h"
+#include "static_checks/worker/stamp.h"
 
 namespace capgate::lint {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace capgate::lint {
 
-const Api* Interpreter::api_of(Function& function) {
+const Api* Questions::api_of(Function& function) {
   if (!function.api_known) {
     function.api_known = true;
     function.api = tables_.find(function.name);

@@ -13,7 +13,7 @@ bool Interpreter::is_followed(Function& f) {
          reaches_cuda(f);
 }
 
-bool Interpreter::reaches_cuda(Function& f) {
+bool Questions::reaches_cuda(Function& f) {
   const auto [known, fresh] = reaches_cuda_.try_emplace(&f, false);
   if (!fresh) return known->second;
   constexpr size_t kMaxBodies = 60;

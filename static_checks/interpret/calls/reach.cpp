@@ -7,7 +7,7 @@ namespace capgate::lint {
 
 // What a function and all that it calls does; each function's set of outer variables is what a caller's state
 // must lend it.
-void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
+void Questions::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
   if (!seen.insert(&f).second) return;
   if (const auto known = reaches_.find(&f);
       known != reaches_.end() && known->second.ready && &known->second != &r) {
@@ -107,7 +107,7 @@ void Interpreter::scan(Function& f, Reach& r, std::unordered_set<Function*>& see
   }
 }
 
-const Interpreter::Reach& Interpreter::reach(Function& f) {
+const Questions::Reach& Questions::reach(Function& f) {
   Reach& r = reaches_[&f];
   if (r.ready) return r;
   std::unordered_set<Function*> seen;

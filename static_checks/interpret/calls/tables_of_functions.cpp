@@ -1,6 +1,6 @@
 // Variables that outlive their function and hold functions to call: kernel tables, registries.
 #include "static_checks/interpret/interpreter.h"
-#include "static_checks/models/library_names.h"
+#include "static_checks/sources/library_names.h"
 
 namespace capgate::lint {
 namespace {
@@ -24,13 +24,13 @@ void collect(const Node* n, std::vector<Function*>& found) {
 }  // namespace
 
 // The initialiser of a global that names functions; null: it has none.
-const Node* Interpreter::table_of(const Variable& v) {
+const Node* Questions::table_of(const Variable& v) {
   if (v.scope != Variable::Scope::global || !may_hold_functions(v.type)) return nullptr;
   const Node* initial = lowering_.initial_of(v);
   return names_a_function(initial) ? initial : nullptr;
 }
 
-std::vector<Function*> Interpreter::functions_in(const Node* n) {
+std::vector<Function*> Questions::functions_in(const Node* n) {
   std::vector<Function*> found;
   collect(n, found);
   return found;

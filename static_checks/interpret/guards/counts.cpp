@@ -19,7 +19,7 @@ bool is_relation_of_objects(const Node* n) {
 }  // namespace
 
 // What `n` steps: `i` of `++i`, `i += 2`, `i = i + 1`, `i = i->next`, `++it` of a class.
-const Node* Interpreter::stepped(const Node* n) {
+const Node* Questions::stepped(const Node* n) {
   n = bare(n);
   if (!n || n->kids.empty()) return nullptr;
   const bool flags = n->op == Op::compound_assign &&
@@ -52,7 +52,7 @@ void Interpreter::note_stepped(const Node* n) {
 // ---- what bounds a loop -----------------------------------------------------------------------------------
 
 // What stands for `n` wherever it is written: a variable, a member of a class, or a function that is asked.
-std::pair<const void*, uint32_t> Interpreter::identity_of(const Node* n) {
+std::pair<const void*, uint32_t> Questions::identity_of(const Node* n) {
   n = bare(n);
   if (!n) return {};
   if (n->op == Op::variable) return {n->variable, 0};
@@ -138,7 +138,7 @@ Counts Interpreter::count_of_place(const Node* n) {
 }
 
 // All that `root` steps, itself or through calls, and that outlives a call.
-const Interpreter::Identities& Interpreter::counters_of(Function& root) {
+const Questions::Identities& Questions::counters_of(Function& root) {
   const auto [it, fresh] = counters_.try_emplace(&root);
   if (!fresh) return it->second;
   Identities found;

@@ -7,7 +7,7 @@
 namespace capgate::lint {
 
 // Does `n`, or what it calls, write what `state` denotes?
-bool Interpreter::writes_state(const Node* n, const Node* state, int depth) {
+bool Questions::writes_state(const Node* n, const Node* state, int depth) {
   if (!n || depth > 40) return false;
   switch (n->op) {
     case Op::assign:

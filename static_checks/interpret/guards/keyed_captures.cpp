@@ -57,7 +57,7 @@ bool fills(const Node* n, const Node* graphs, const Node* key) {
 
 }  // namespace
 
-bool Interpreter::begins_below(const Node* n) {
+bool Questions::begins_below(const Node* n) {
   return any_below(n, [&](const Node* one) {
     if (one->op != Op::call || !one->function) return false;
     const Api* api = api_of(*one->function);

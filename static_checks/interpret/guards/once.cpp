@@ -8,7 +8,7 @@ namespace capgate::lint {
 
 // The flag in `!flag`, `flag == false`, `ptr == nullptr` (negated) or `flag` itself, when it outlives the
 // call.
-const Node* Interpreter::once_flag(const Node* condition, bool& negated) {
+const Node* Questions::once_flag(const Node* condition, bool& negated) {
   negated = false;
   const Node* n = bare(condition);
   for (;;) {
@@ -33,7 +33,7 @@ const Node* Interpreter::once_flag(const Node* condition, bool& negated) {
 }
 
 // Of something, or of zero.
-const Node* Interpreter::find_assignment(const Node* n, const Node* flag, bool to_zero) {
+const Node* Questions::find_assignment(const Node* n, const Node* flag, bool to_zero) {
   if (!n) return nullptr;
   if (n->op == Op::assign && denotes(n->kids[0], flag)) {
     const Node* value = bare(n->kids[1]);
@@ -46,7 +46,7 @@ const Node* Interpreter::find_assignment(const Node* n, const Node* flag, bool t
 }
 
 // Where it is counted up.
-const Node* Interpreter::find_count(const Node* n, const Node* counter) {
+const Node* Questions::find_count(const Node* n, const Node* counter) {
   if (!n || n->op == Op::lambda) return nullptr;
   if ((n->op == Op::step && n->unary() != UnaryOp::post_decrement && n->unary() != UnaryOp::pre_decrement) ||
       (n->op == Op::compound_assign && n->binary() == BinaryOp::add_assign))
@@ -57,7 +57,7 @@ const Node* Interpreter::find_count(const Node* n, const Node* counter) {
 }
 
 // The first launch or captured copy below `n`, or the call that leads to one.
-const Node* Interpreter::find_launch(const Node* n, int depth) {
+const Node* Questions::find_launch(const Node* n, int depth) {
   if (!n || depth > 60) return nullptr;
   if (n->op == Op::launch) return n;
   if (n->op == Op::call && n->function) {

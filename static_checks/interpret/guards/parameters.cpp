@@ -50,7 +50,7 @@ void find_tested(const Node* n, const std::vector<Variable*>& params, uint64_t& 
 }  // namespace
 
 // Of a function's parameters, those that a recursion changes, and those whose constants decide something.
-const Interpreter::Parameters& Interpreter::parameters_of(Function& f) {
+const Questions::Parameters& Questions::parameters_of(Function& f) {
   const auto [it, fresh] = parameters_.try_emplace(&f);
   if (!fresh) return it->second;
   Parameters found;

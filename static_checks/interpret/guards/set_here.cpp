@@ -69,7 +69,7 @@ struct Sets {
 
 }  // namespace
 
-std::vector<std::string> Interpreter::set_here() {
+std::vector<std::string> Questions::set_here() {
   Sets sets{program_, {}};
   for (Function* f : program_.user_functions) {
     lowering_.lower(*f);

@@ -12,13 +12,13 @@ const Type* element_type(const Type* type) {
   return type;
 }
 
-bool Interpreter::is_destroyed(Record& record) {
+bool Questions::is_destroyed(Record& record) {
   lowering_.complete(record);
   return record.user || record.held || is_range(&record) || !record.contents.empty();
 }
 
 // Whether anything that its end runs could concern a capture.
-bool Interpreter::end_matters(Record& record, int depth) {
+bool Questions::end_matters(Record& record, int depth) {
   if (depth > 4) return false;
   lowering_.complete(record);
   if (record.user && record.destructor_elsewhere) return true;

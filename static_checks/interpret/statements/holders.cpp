@@ -79,7 +79,7 @@ std::vector<Region> Interpreter::own_regions(const UnitResult& result) {
   return counted;
 }
 
-bool Interpreter::ends_region(Record& record, int depth) {
+bool Questions::ends_region(Record& record, int depth) {
   if (!record.user || depth > kMaxNesting) return false;
   lowering_.complete(record);
   if (record.destructor && reach(*record.destructor).ends_region) return true;

@@ -2,18 +2,18 @@
 #include <algorithm>
 
 #include "static_checks/interpret/interpreter.h"
-#include "static_checks/models/library_names.h"
+#include "static_checks/sources/library_names.h"
 
 namespace capgate::lint {
 
 // Certainly hands memory to CUDA: the destructor, or a plain function that it calls, on every path but that
 // of an empty object. A pool that frees only when it is full, or behind an interface, keeps it mapped.
-bool Interpreter::frees_surely(Function& f, int depth) {
+bool Questions::frees_surely(Function& f, int depth) {
   lowering_.lower(f);
   return frees_surely(f.body, depth);
 }
 
-bool Interpreter::frees_surely(const Node* n, int depth) {
+bool Questions::frees_surely(const Node* n, int depth) {
   if (!n || depth > 12) return false;
   switch (n->op) {
     case Op::when: {

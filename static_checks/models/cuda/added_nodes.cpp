@@ -46,7 +46,7 @@ bool Interpreter::outlives_frame(const Node* graph, int depth) {
          outlives_frame(declared->second, depth + 1);
 }
 
-bool Interpreter::launches_graph(const Node* n, int depth) {
+bool Questions::launches_graph(const Node* n, int depth) {
   if (!n || depth > 3) return false;
   if (n->op == Op::call && n->function) {
     if (n->function->spelled.starts_with("cudaGraphLaunch") ||

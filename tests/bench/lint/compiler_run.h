@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "static_checks/frontend/unit_command.h"
+#include "static_checks/commands/unit_command.h"
 
 namespace capgate::lint::bench {
 

@@ -1,4 +1,4 @@
-#include "static_checks/models/tables.h"
+#include "static_checks/sources/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "static_checks/frontend/clang_arguments.h"
-#include "static_checks/frontend/shell_words.h"
+#include "static_checks/commands/clang_arguments.h"
+#include "static_checks/commands/shell_words.h"
 
 namespace capgate::lint {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/files/read_text.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 #include "workspace.h"
 
 namespace capgate::lint {

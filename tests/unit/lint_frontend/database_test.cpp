@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "static_checks/commands/compile_database.h"
+#include "static_checks/commands/include_scan.h"
+#include "static_checks/commands/response_files.h"
 #include "static_checks/driver/plan.h"
-#include "static_checks/frontend/compile_database.h"
-#include "static_checks/frontend/include_scan.h"
-#include "static_checks/frontend/response_files.h"
 #include "workspace.h"
 
 namespace capgate::lint {

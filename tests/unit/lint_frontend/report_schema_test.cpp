@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/read_text.h"
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 #include "tests/support/report_schema.h"
 #include "workspace.h"
 

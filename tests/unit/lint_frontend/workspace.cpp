@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "static_checks/frontend/files.h"
+#include "static_checks/commands/files.h"
 
 namespace capgate::lint::test {
 namespace fs = std::filesystem;

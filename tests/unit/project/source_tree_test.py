@@ -13,18 +13,16 @@ CODE = ("base", "cli", "detector", "engine", "examples", "kernels", "reports", "
 SOURCES = {".h", ".c", ".cpp", ".cu", ".cuh", ".inc"}
 
 # Folders that include each other today. The list may only get shorter.
-KNOWN_CYCLES = [
-    {"static_checks/cache", "static_checks/worker"},
-    {"static_checks/interpret", "static_checks/models", "static_checks/rules"},
-]
+KNOWN_CYCLES = []
 
 # Files: the limits of these parts.
-LIMITED = ("base", "cli", "detector", "reports")
+LIMITED = ("base", "cli", "detector", "reports", "static_checks")
 MOST_BYTES = 12 << 10
 MOST_BYTES_OF_A_TABLE = 16 << 10
 # A table is read row by row; half of it in another file would only have to be looked for.
 TABLES = {
     "detector/trace/format.h": "the layout of every record of a raw trace",
+    "static_checks/commands/nvcc_arguments.cpp": "the options of nvcc",
 }
 # Longer today, and not to grow: bytes. The list may only get shorter.
 KNOWN_LONG = {
@@ -35,6 +33,7 @@ KNOWN_LONG = {
     "detector/python/capgate_verify.py": 14700,
     "reports/verdict/claims.cpp": 14900,
     "reports/verdict/verdict.cpp": 12500,
+    "static_checks/interpret/interpreter.h": 16200,
 }
 
 # Folders: the limit of the whole tree, in sources. Headers are not counted, since a source has its own.
@@ -45,7 +44,6 @@ COLLECTIONS = ("detector/analysis/rules", "kernels", "static_checks/rules", "tes
 # More today, and not to grow. The list may only get shorter.
 KNOWN_FULL = {
     "reports/viewer/src/view": 25,
-    "static_checks/frontend": 17,
 }
 
 
