@@ -155,6 +155,10 @@ int run(LintOptions& options) {
         "%zu units, %zu from the cache; parsing %.2f s, analysis %.2f s, rest %.2f s; largest %llu MiB\n",
         figures.units, figures.cached, figures.parse_s, figures.analysis_s, figures.other_s,
         static_cast<unsigned long long>(figures.peak_kib / 1024));
+    std::fprintf(stderr, "calls in what regions reach: %llu, not analysed %llu, of other projects %llu\n",
+                 static_cast<unsigned long long>(figures.calls),
+                 static_cast<unsigned long long>(figures.calls_not_analysed),
+                 static_cast<unsigned long long>(figures.foreign_calls));
   }
   if (!options.out.empty())
     if (Result<void> written = reports::write_report(report, options.out); !written) {

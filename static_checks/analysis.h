@@ -103,6 +103,7 @@ std::vector<CaptureEdge> edges_that_concern(const UnitSummary& unit,
 struct LinkResult {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
+  std::set<Place> into_nothing;  // calls of functions whose body no unit has
   std::vector<Explanation> explanations;
 };
 LinkResult link_units(const std::vector<UnitSummary>& units);
@@ -112,6 +113,8 @@ LinkResult link_units(const std::vector<UnitSummary>& units);
 struct RegionReach {
   std::set<Place> functions;       // file and line of each
   std::set<std::string> in_units;  // main files of the units that hold one
+  uint64_t calls = 0;              // in them, each place of a source once
+  uint64_t foreign_calls = 0;      // of these, those to other projects' functions
 };
 RegionReach reach_of_regions(const std::vector<UnitSummary>& units);
 

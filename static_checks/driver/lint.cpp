@@ -256,7 +256,13 @@ Result<LintRun> run_lint(const LintSettings& asked) {
   const LinkResult links = link_units(builder.summaries());
   run.explained.add(links);
   builder.add_links(links);
-  if (changes) builder.add_reach(reach_of_regions(builder.summaries()));
+  if (changes || settings.verbose) {
+    RegionReach reach = reach_of_regions(builder.summaries());
+    run.figures.calls = reach.calls;
+    run.figures.foreign_calls = reach.foreign_calls;
+    run.figures.calls_not_analysed = builder.calls_not_analysed(links);
+    builder.add_reach(std::move(reach));
+  }
   run.report = builder.finish(*entries, changes);
   run.report.run.emplace();
   run.report.run->argv = settings.argv;

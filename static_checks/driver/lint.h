@@ -14,6 +14,9 @@ struct LintFigures {
   double analysis_cpu_s = 0;
   double parse_s = 0, analysis_s = 0, other_s = 0;  // sums over the units that were parsed in this run
   uint64_t peak_kib = 0;                            // of the largest worker
+  // Calls in code that regions reach: all, those that were not analysed, and those to other projects'
+  // functions.
+  uint64_t calls = 0, calls_not_analysed = 0, foreign_calls = 0;
 };
 
 struct LintRun {

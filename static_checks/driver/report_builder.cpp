@@ -65,6 +65,12 @@ void ReportBuilder::add_unit(const UnitCommand& command, Reply reply) {
   summaries_.push_back(std::move(reply.result.summary));
 }
 
+uint64_t ReportBuilder::calls_not_analysed(const LinkResult& links) const {
+  std::set<Place> all = not_analysed_;
+  all.insert(links.into_nothing.begin(), links.into_nothing.end());
+  return all.size();
+}
+
 void ReportBuilder::add_links(const LinkResult& links) {
   for (const Finding& finding : links.findings) add(finding);
   for (const NotAnalysed& function : links.not_analysed) add(function);
@@ -91,6 +97,7 @@ void ReportBuilder::add(const NotAnalysed& function) {
       report_.coverage.not_checked.push_back(text);
     return;
   }
+  if (!function.whole) not_analysed_.insert(function.place);
   const std::string reached = function.whole ? "" : "; it is reached from " + function.region;
   const reports::FileSuppression* entry = accepted(function);
   if (entry || settings_.unproven == "warn") {

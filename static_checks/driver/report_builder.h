@@ -35,6 +35,9 @@ class ReportBuilder {
 
   const std::vector<UnitSummary>& summaries() const { return summaries_; }
 
+  // Calls that regions reach and that were not analysed, accepted or not: each place once.
+  uint64_t calls_not_analysed(const LinkResult& links) const;
+
   // Entries for what was not analysed count from here on; called before anything is added.
   void accept(const std::vector<reports::FileSuppression>& entries) { entries_ = entries; }
 
@@ -74,6 +77,7 @@ class ReportBuilder {
   std::map<std::string, std::string> opened_by_;  // region's name: Region::opened_by
   std::set<std::string> begun_through_;           // Region::begun_through of all units
   Reasons reasons_;
+  std::set<Place> not_analysed_;  // what a region reaches
 };
 
 }  // namespace capgate::lint

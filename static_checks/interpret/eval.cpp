@@ -86,12 +86,14 @@ Value Interpreter::eval(const Node* n) {
     case Op::convert:
       return convert(n);
     case Op::call:
+      note_call(n, false);
       v = call(n);
       if (const Type* made = n->function ? n->function->result : nullptr;
           made && made->shape == Shape::record)
         note_temporary(made->record, n);
       return v;
     case Op::launch:
+      note_call(n, false);
       return launch(n);
     case Op::construct:
       v = construct(n, temporary(n));

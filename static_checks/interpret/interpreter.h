@@ -155,6 +155,7 @@ class Interpreter : Questions {
   // foreign.cpp
   bool is_followed(Function& function);
   // call.cpp
+  void note_call(const Node* n, bool foreign);
   Value call(const Node* n);
   Value launch(const Node* n);
   Value call_virtual(const Node* n, Function& function, std::vector<Argument>& arguments,

@@ -16,6 +16,12 @@
 namespace capgate::lint {
 
 struct Kept : Parts {
+  // Calls in a function's body that were met with a region open, by node: with one that it has begun itself,
+  // and with its caller's; of the second, and of all, those to other projects' functions.
+  struct CallsMet {
+    std::unordered_set<uint32_t> own, callers, foreign;
+  };
+  std::unordered_map<const Function*, CallsMet> calls_met_;
   std::deque<Chain> chains_;
   std::vector<Core> cores_ = std::vector<Core>(1);
   std::unordered_map<std::string, uint32_t> core_ids_;

@@ -144,8 +144,9 @@ void Linker::follow(const Visit& v) {
   if (found != functions_.end()) explain(v, found->second);
   if (v.guards.not_capturing) return;
   if (found == functions_.end()) {
-    if (!silent_.contains(v.usr) && !v.guards.eager_break &&
-        gaps_.insert(v.usr + (v.guards.failed ? " failed" : "")).second)
+    if (silent_.contains(v.usr) || v.guards.eager_break) return;
+    if (!v.guards.failed) result_.into_nothing.insert(v.path.back().place);
+    if (gaps_.insert(v.usr + (v.guards.failed ? " failed" : "")).second)
       result_.not_analysed.push_back(body_nowhere(v));
     return;
   }

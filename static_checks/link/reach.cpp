@@ -1,4 +1,6 @@
 // Which functions the regions of all units reach.
+#include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -41,20 +43,30 @@ RegionReach reach_of_regions(const std::vector<UnitSummary>& units) {
       reach.functions.insert({pattern.place.file, pattern.place.line, 0});
       reach.in_units.insert(unit.main_file);
     }
+  std::map<Place, std::pair<uint64_t, uint64_t>>
+      met;  // what is made of a template, or of a header, counts once
   while (!work.empty()) {
     const auto [u, i] = work.back();
     work.pop_back();
     const CallGraph& graph = units[u].graph;
     const CallGraph::Node& node = graph.nodes[i];
     if (node.line > 0 && node.file < graph.files.size()) {
-      reach.functions.insert({graph.files[node.file], node.line, 0});
+      const Place at{graph.files[node.file], node.line, 0};
+      reach.functions.insert(at);
       reach.in_units.insert(units[u].main_file);
+      auto& [calls, foreign] = met[at];
+      calls = std::max(calls, node.calls_met);
+      foreign = std::max(foreign, node.foreign_met);
     }
     for (const uint32_t callee : node.calls)
       if (callee < graph.nodes.size()) visit({u, callee});
     for (const std::string& usr : node.leaves) visit_all(usr);
     // A virtual method's overriders, and a header's function, are in other units, too.
     if (!node.internal) visit_all(node.usr);
+  }
+  for (const auto& [place, numbers] : met) {
+    reach.calls += numbers.first;
+    reach.foreign_calls += numbers.second;
   }
   return reach;
 }

@@ -150,6 +150,8 @@ struct CallGraph {
     int line = 0;       // 0: no body here
     bool internal = false;
     bool in_region = false;           // a region of this unit holds code of it, or a call to it
+    uint64_t calls_met = 0;           // calls in its body that a region comes to, if one reaches it
+    uint64_t foreign_met = 0;         // of these, those to other projects' functions
     std::vector<uint32_t> calls;      // indices of nodes
     std::vector<std::string> leaves;  // USRs of what has no body here
   };
@@ -158,7 +160,7 @@ struct CallGraph {
 };
 template <class A>
 void fields(A& archive, CallGraph::Node& v) {
-  archive(v.usr, v.file, v.line, v.internal, v.in_region, v.calls, v.leaves);
+  archive(v.usr, v.file, v.line, v.internal, v.in_region, v.calls_met, v.foreign_met, v.calls, v.leaves);
 }
 template <class A>
 void fields(A& archive, CallGraph& v) {

@@ -40,6 +40,14 @@ std::vector<Interpreter::Argument> Interpreter::arguments_of(const Node* n, size
   return arguments;
 }
 
+// For the count of what regions reach.
+void Interpreter::note_call(const Node* n, bool foreign) {
+  if (!s().flow.region || s().dead || !judged() || frame_->from) return;
+  CallsMet& met = calls_met_[frame_->function];
+  (s().flow.region > kCallers ? met.own : met.callers).insert(n->id);
+  if (foreign) met.foreign.insert(n->id);
+}
+
 Value Interpreter::call(const Node* n) {
   std::vector<PathId> object;
   const Node* object_node = nullptr;
@@ -80,7 +88,10 @@ Value Interpreter::call(const Node* n) {
     v = apply(*f, n, arguments, n->has_object ? &object : nullptr);
   } else if (!f->user) {
     // In code that is followed, what has a body and does not come to CUDA has been looked at.
-    if (f->foreign && !(frame_->from && f->has_body)) add_foreign(*f);
+    if (f->foreign && !(frame_->from && f->has_body)) {
+      add_foreign(*f);
+      note_call(n, true);
+    }
     v = system_call(n, *f, arguments, object, object_node);
     call_back(n, *f, arguments);
   } else {

@@ -35,6 +35,11 @@ CallGraph Interpreter::call_graph() {
     node.usr = f.usr;
     node.internal = f.internal;
     node.in_region = in_region_.contains(&f);
+    if (const auto met = calls_met_.find(&f); met != calls_met_.end()) {
+      // A region of its own holds only a part of its body.
+      node.calls_met = (met->second.own.empty() ? met->second.callers : met->second.own).size();
+      node.foreign_met = met->second.foreign.size();
+    }
     if (f.has_body && !f.place.file.empty()) {
       const auto [at, fresh] = files.try_emplace(f.place.file, static_cast<uint32_t>(graph.files.size()));
       if (fresh) graph.files.push_back(f.place.file);

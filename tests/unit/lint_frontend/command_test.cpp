@@ -273,6 +273,23 @@ TEST_F(Command, SourcesWithoutARegionAreInconclusive) {
   EXPECT_EQ(run("a.cpp faulty.cpp --").exit_code, 1);
 }
 
+TEST_F(Command, CallsThatRegionsReachAreCounted) {
+  w.write("a.cpp",
+          "int half(int n); void helper(int n);\n"
+          "[[clang::annotate(\"capgate::region\")]] void step(int n, void (*given)()) {\n"
+          "  helper(half(n));\n  given();\n}\n"
+          "void outside() { half(1); half(2); }\n");
+  w.write("b.cpp",
+          "typedef int cudaError_t; extern \"C\" cudaError_t cudaDeviceSynchronize();\n"
+          "int half(int n) { return n / 2; }\nvoid nowhere();\n"
+          "void helper(int n) { half(n); cudaDeviceSynchronize(); nowhere(); nowhere(); }\n");
+  const Outcome outcome = run("-v a.cpp b.cpp --");
+  EXPECT_NE(outcome.err.find("calls in what regions reach: 7, not analysed 3, of other projects 0\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(run("a.cpp b.cpp --").err, "") << "only with -v";
+}
+
 TEST_F(Command, APythonFileIsToldWhatToDo) {
   w.write("serve.py", "step()\n");
   w.write("a.cpp", clean_);
