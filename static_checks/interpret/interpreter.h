@@ -190,6 +190,7 @@ class Interpreter : Questions {
   void pass_on_findings(const Entering& e, const Summary& summary);
   void give_back_places(Entering& e, const Summary& summary, bool first_time);
   void give_back_flow(const Entering& e, const Summary& summary);
+  void begin_at_call(const Entering& e);
   Value result_of(const Entering& e);
 
   // canonical.cpp

@@ -27,6 +27,9 @@ struct Kept : Parts {
   std::unordered_map<std::string, uint32_t> core_ids_;
   std::vector<Region> regions_ = std::vector<Region>(2);  // 0: none, 1: the caller's
   std::unordered_set<std::string> begun_for_objects_;  // functions of guards: where they begin is no region
+  // Regions that functions open for their callers, and by the region of each call: which of them it opens.
+  std::unordered_set<uint32_t> wrapped_;
+  std::unordered_map<uint32_t, uint32_t> opens_;
   std::unordered_map<std::string, uint32_t> region_ids_;
   std::vector<std::pair<std::string, std::string>> allows_{{}};  // rule, reason
   std::vector<Test> tests_;

@@ -98,7 +98,30 @@ void Interpreter::give_back_flow(const Entering& e, const Summary& summary) {
   flow.tests = s().flow.tests;
   flow.chosen_by = s().flow.chosen_by;
   if (s().flow.region && !flow.region && s().flow.region != frame_->entered.region) frame_->ended = true;
+  const bool opened = flow.region > kCallers && flow.region != s().flow.region;
   s().flow = flow;
+  if (opened) begin_at_call(e);
+}
+
+// A region that a function has opened for its callers is one for each call: who shares a wrapper is told
+// apart by the place that calls it.
+void Interpreter::begin_at_call(const Entering& e) {
+  const Flow flow = s().flow;
+  if (!frame_->up || !frame_->function->user || frame_->from || flow.marked == kByRange || e.f.is_constructor)
+    return;
+  const Region wrapped = regions_[flow.region];
+  begin_region(e.at, wrapped.kind.c_str());
+  const uint32_t here = s().flow.region;
+  s().flow = flow;
+  s().flow.region = here;
+  regions_[here].function = wrapped.function;
+  regions_[here].begun_through = wrapped.begun_through.empty() ? e.f.usr : wrapped.begun_through;
+  if (here == flow.region) return;  // of a function that calls itself
+  wrapped_.insert(flow.region);
+  opens_.try_emplace(here, flow.region);
+  if (partly_ended_.contains(flow.region)) partly_ended_.insert(here);
+  if (const auto known = begun_if_.find(flow.region); known != begun_if_.end())
+    begun_if_[here] = known->second;
 }
 
 Value Interpreter::result_of(const Entering& e) {

@@ -26,7 +26,10 @@ OpenPlace Interpreter::left_open(const Function& root, uint32_t region) const {
   const std::string what = r.kind == "marked" ? "region" : "capture";
   OpenPlace open;
   open.function = root.name;
-  open.place = r.begin;
+  // Where it is begun, not where the function that begins it is called.
+  constexpr int kMaxWrappers = 16;
+  for (int depth = 0; depth < kMaxWrappers && opens_.contains(region); ++depth) region = opens_.at(region);
+  open.place = regions_[region].begin;
   open.region = r.name;
   open.reason = "the " + what + " that " + r.function + "() begins is " +
                 (r.function == root.name ? "" : "open when " + root.name + "() returns, and is ") +

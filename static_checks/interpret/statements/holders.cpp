@@ -71,8 +71,9 @@ std::vector<Region> Interpreter::own_regions(const UnitResult& result) {
   std::unordered_set<std::string> opened_here;  // for callers in this unit, whose only region it is
   for (const Function* f : called_by_others) opened_here.insert(f->usr);
   std::vector<Region> counted;
-  for (size_t i = kCallers + 1; i < regions_.size(); ++i)
-    if (!begun_for_objects_.contains(regions_[i].function) || spoken_of.contains(regions_[i].name)) {
+  for (uint32_t i = kCallers + 1; i < regions_.size(); ++i)
+    if ((!begun_for_objects_.contains(regions_[i].function) && !wrapped_.contains(i)) ||
+        spoken_of.contains(regions_[i].name)) {
       counted.push_back(regions_[i]);
       if (opened_here.contains(counted.back().opened_by)) counted.back().opened_by.clear();
     }

@@ -239,14 +239,38 @@ TEST_F(Command, ARegionThatIsOpenedForCallersIsCountedAtTheirCalls) {
   EXPECT_NE(calls.err.find("2 captured regions"), std::string::npos) << calls.err;
   for (const char* name : {"capture at one.cpp:2", "capture at one.cpp:3"})
     EXPECT_NE(calls.out.find(name), std::string::npos) << name << calls.out;
-  // Without a caller in sight, and for callers beside it, it stands where it is opened.
+  // Without a caller in sight, it is where it is opened.
   EXPECT_NE(run("open.cpp --").out.find("1 captured region\n"), std::string::npos);
   w.write("both.cpp", api +
                           "void open(cudaStream_t s) { cudaStreamBeginCapture(s, k); }\n"
                           "void close(cudaStream_t s) { cudaStreamEndCapture(s, nullptr); }\n"
                           "void zero(cudaStream_t s) { open(s); close(s); }\n");
-  const Outcome both = run("both.cpp one.cpp --");
-  EXPECT_NE(both.out.find("3 captured regions"), std::string::npos) << both.out;
+  const Outcome both = run("both.cpp one.cpp --root . --out - --");
+  EXPECT_NE(both.err.find("3 captured regions"), std::string::npos) << both.err;
+  EXPECT_NE(both.out.find("capture at both.cpp:6"), std::string::npos) << both.out;
+}
+
+// Callers that share a wrapper in their own source are told apart, through a second wrapper, too.
+TEST_F(Command, RegionsThatShareAWrapperAreNamedByTheirCalls) {
+  w.write("a.cpp",
+          "typedef int cudaError_t; typedef struct s* cudaStream_t; enum cudaStreamCaptureMode { k };\n"
+          "extern \"C\" cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);\n"
+          "extern \"C\" cudaError_t cudaStreamEndCapture(cudaStream_t, void*);\n"
+          "extern \"C\" cudaError_t cudaDeviceSynchronize();\n"
+          "static bool open(cudaStream_t s) { return cudaStreamBeginCapture(s, k) == 0; }\n"
+          "static void begin(cudaStream_t s) { open(s); }\n"
+          "static void close(cudaStream_t s) { cudaStreamEndCapture(s, nullptr); }\n"
+          "static void layer() { cudaDeviceSynchronize(); }\n"
+          "void one(cudaStream_t s) { begin(s); close(s); }\n"
+          "void two(cudaStream_t s) {\n  begin(s);\n  layer();\n  close(s);\n}\n"
+          "void three(cudaStream_t s) {\n  if (!open(s)) return;\n  close(s);\n}\n");
+  const Outcome outcome = run("a.cpp --root . --out - --");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("3 captured regions"), std::string::npos) << outcome.err;
+  for (const char* name : {"capture at a.cpp:9", "capture at a.cpp:11", "capture at a.cpp:16"})
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name << outcome.out;
+  EXPECT_NE(outcome.err.find("a.cpp:11: note: 'capture at a.cpp:11' begins"), std::string::npos)
+      << outcome.err;
 }
 
 // Linting nothing is no pass: a wrapper that was renamed must not leave a check behind that is green for
