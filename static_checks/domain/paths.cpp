@@ -2,14 +2,33 @@
 
 namespace capgate::lint {
 
+// Of the path, or the free one that it would have.
+size_t Paths::slot_of(PathId parent, Step step, uint32_t key) const {
+  uint64_t hash = (uint64_t{parent} << 32 | key) + static_cast<uint64_t>(step) * 0xc2b2ae3d27d4eb4fU;
+  hash = (hash ^ hash >> 31) * 0x9e3779b97f4a7c15U;
+  const size_t mask = slots_.size() - 1;  // a power of two
+  for (size_t at = (hash ^ hash >> 32) & mask;; at = (at + 1) & mask) {
+    const PathId path = slots_[at];
+    if (!path) return at;
+    const Info& info = infos_[path];
+    if (info.parent == parent && info.key == key && info.step == step) return at;
+  }
+}
+
+void Paths::grow() {
+  slots_.assign(slots_.size() * 2, 0);
+  for (PathId path = 1; path < infos_.size(); ++path)
+    slots_[slot_of(infos_[path].parent, infos_[path].step, infos_[path].key)] = path;
+}
+
 PathId Paths::intern(PathId parent, Step step, uint32_t key) {
-  const auto [known, fresh] = index_.try_emplace(Key{parent, step, key}, static_cast<PathId>(infos_.size()));
-  if (!fresh) return known->second;
+  const size_t slot = slot_of(parent, step, key);
+  if (slots_[slot]) return slots_[slot];
   Info info;
   info.parent = parent;
   info.step = step;
   info.key = key;
-  const PathId id = known->second;
+  const auto id = static_cast<PathId>(infos_.size());
   const bool has_index = step == Step::element || step == Step::deref;
   if (parent) {
     info.root = infos_[parent].root;
@@ -20,6 +39,8 @@ PathId Paths::intern(PathId parent, Step step, uint32_t key) {
     info.root = id;
   }
   infos_.push_back(std::move(info));
+  slots_[slot] = id;
+  if (infos_.size() * 2 > slots_.size()) grow();
   return id;
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 namespace capgate::lint {
 namespace {
 
@@ -41,6 +44,24 @@ TEST(Paths, DepthIsBounded) {
   EXPECT_EQ(paths[p].depth, kMaxSteps);
   EXPECT_TRUE(paths[p].summary);
   EXPECT_EQ(paths.field(p, 1), p);
+}
+
+TEST(Paths, ManyPathsAreFoundAgain) {
+  Paths paths;
+  std::vector<PathId> made;
+  for (uint32_t v = 1; v <= 300; ++v)
+    for (uint32_t key = 0; key < 40; ++key)
+      made.push_back(paths.field(paths.extend(paths.root(Step::variable, v), Step::element, kAny), key));
+  EXPECT_EQ(std::set<PathId>(made.begin(), made.end()).size(), made.size());
+  size_t next = 0;
+  for (uint32_t v = 1; v <= 300; ++v)
+    for (uint32_t key = 0; key < 40; ++key) {
+      const PathId again = paths.field(paths.extend(paths.root(Step::variable, v), Step::element, kAny), key);
+      ASSERT_EQ(again, made[next++]);
+      ASSERT_EQ(paths[again].key, key);
+      ASSERT_EQ(paths[paths[again].root].key, v);
+    }
+  EXPECT_NE(paths.root(Step::variable, 1), paths.root(Step::heap, 1));
 }
 
 TEST(Paths, RebaseKeepsTheSteps) {
