@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,10 +11,12 @@
 #include "base/files/read_text.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/progress_line.h"
 #include "cli/registered_commands.h"  // generated: CAPGATE_VERSION
 #include "reports/files/report_file.h"
 #include "reports/verdict/verdict.h"
 #include "static_checks/cache/cache.h"
+#include "static_checks/driver/build_actions.h"
 #include "static_checks/driver/lint.h"
 #include "static_checks/driver/print.h"
 #include "static_checks/sources/tables.h"
@@ -31,28 +32,8 @@ struct LintOptions {
   std::string explain;  // FILE:LINE
   std::vector<std::string> assumptions;
   bool no_cache = false;
+  bool link = false;
   bool verbose = false;
-};
-
-// One line on a terminal, once the run has taken longer than a second.
-class ProgressLine {
- public:
-  void show(size_t done, size_t all, const std::string& file) {
-    if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
-    const std::string name = printable(file.substr(file.rfind('/') + 1)).substr(0, 48);
-    std::fprintf(stderr, "\r\x1b[K[%zu/%zu] %s", done, all, name.c_str());
-    std::fflush(stderr);
-    shown_ = true;
-  }
-  void clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-    shown_ = false;
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
 };
 
 // In place of the report: what the analysis knows of one line or function. A file that was not parsed may be
@@ -136,6 +117,17 @@ int run(LintOptions& options) {
       std::fprintf(stderr, "%s\n", line.c_str());
     };
 
+  if (!settings.summary_out.empty()) {
+    const Result<void> written = lint::summarise_unit(settings);
+    progress.clear();
+    if (!written) complain(written.error());
+    return written ? kExitPass : kExitInconclusive;
+  }
+  if (options.link && settings.files.empty()) {
+    complain("--link is for summaries that are named: capgate lint --link FILES");
+    return kExitInconclusive;
+  }
+  if (options.link) settings.summaries = std::exchange(settings.files, {});
   Result<lint::LintRun> result = lint::run_lint(settings);
   progress.clear();
   if (!result) {
@@ -278,6 +270,20 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->type_name("FUNCTION")
       ->excludes("--out")
       ->excludes("--explain");
+  command
+      ->add_option("--summary-out", settings.summary_out,
+                   "In place of a report: what --link needs to know of the one source, and in FILE.d what it "
+                   "was made from, for make and ninja")
+      ->type_name("FILE")
+      ->excludes("--out")
+      ->excludes("--explain")
+      ->excludes("--dump-tree")
+      ->excludes("--changed-since");
+  command
+      ->add_flag("--link", options->link,
+                 "FILES are what --summary-out wrote, or @LIST with one name a line: a report on the program")
+      ->excludes("--summary-out")
+      ->excludes("--build");
   command->add_flag("-v,--verbose", options->verbose,
                     "Print which compiler options are left out, and where time goes");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -3,7 +3,10 @@
 //   [lint]
 //   exclude = ["third_party/*"]         # sources that are not linted, relative to the repository
 //   require_regions = ["decode_step"]   # as --require-region
+//   exclude_headers = ["generated/*"]   # headers in which no finding is reported
 //   unproven = "warn"                   # as --unproven
+//   [lint.severity]
+//   "one-time-init" = "note"            # what the rule's errors and warnings are
 //   [lint.assume]
 //   "cfg.debug" = false                 # as --assume
 #pragma once
@@ -18,9 +21,10 @@
 namespace capgate::reports {
 
 struct LintChoices {
-  std::vector<std::string> exclude, require_regions;
-  std::string unproven;                                     // "warn", "error" or empty
-  std::vector<std::pair<std::string, std::string>> assume;  // name and value, as --assume takes them
+  std::vector<std::string> exclude, exclude_headers, require_regions;
+  std::string unproven;                                         // "warn", "error" or empty
+  std::vector<std::pair<std::string, std::string>> assume;      // name and value, as --assume takes them
+  std::vector<std::pair<std::string, std::string>> severities;  // rule and severity, in words
   bool operator==(const LintChoices&) const = default;
 };
 

@@ -91,6 +91,14 @@ void read_assumption(Parsing& parsing, const toml::node& node, std::string_view 
   out.assume.emplace_back(std::string(name), std::move(value));
 }
 
+void read_severity(Parsing& parsing, const toml::node& node, std::string_view rule, LintChoices& out) {
+  const auto* text = node.as_string();
+  if (!text || (text->get() != "error" && text->get() != "warning" && text->get() != "note"))
+    parsing.say(node, "lint.severity." + std::string(rule) + " is \"error\", \"warning\" or \"note\"");
+  else
+    out.severities.emplace_back(std::string(rule), text->get());
+}
+
 void read_lint(Parsing& parsing, const toml::node& given, LintChoices& out) {
   const auto* table = given.as_table();
   if (!table) {
@@ -101,6 +109,8 @@ void read_lint(Parsing& parsing, const toml::node& given, LintChoices& out) {
     const std::string_view key = name.str();
     if (key == "exclude") {
       read(parsing, node, "lint.exclude", out.exclude);
+    } else if (key == "exclude_headers") {
+      read(parsing, node, "lint.exclude_headers", out.exclude_headers);
     } else if (key == "require_regions") {
       read(parsing, node, "lint.require_regions", out.require_regions);
     } else if (key == "unproven") {
@@ -112,8 +122,13 @@ void read_lint(Parsing& parsing, const toml::node& given, LintChoices& out) {
         for (const auto& [asked, value] : *values) read_assumption(parsing, value, asked.str(), out);
       else
         parsing.say(node, "lint.assume is a table: [lint.assume]");
+    } else if (key == "severity") {
+      if (const auto* values = node.as_table())
+        for (const auto& [rule, value] : *values) read_severity(parsing, value, rule.str(), out);
+      else
+        parsing.say(node, "lint.severity is a table: [lint.severity]");
     } else {
-      unknown(parsing, node, key, "exclude, require_regions, unproven, assume");
+      unknown(parsing, node, key, "exclude, exclude_headers, require_regions, unproven, assume, severity");
     }
   }
 }

@@ -39,6 +39,9 @@ class Cache {
 // $XDG_CACHE_HOME/capgate/lint, else ~/.cache/capgate/lint; empty when neither is known.
 std::string default_cache_folder();
 
+// The build id of the program at `path`, or a digest of it where it has none.
+std::string program_build(const std::string& path);
+
 // What parses: the worker program at `path`, the libraries it was built with, and the environment that both
 // heed.
 std::string program_identity(const std::string& path);

@@ -43,12 +43,15 @@ std::string build_id(const std::string& bytes) {
 
 }  // namespace
 
+std::string program_build(const std::string& path) {
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return "";
+  const std::string id = build_id(*bytes);
+  return id.empty() ? content_digest(*bytes) : id;
+}
+
 std::string program_identity(const std::string& path) {
-  std::string identity;
-  if (const Result<std::string> bytes = read_file(path)) {
-    identity = build_id(*bytes);
-    if (identity.empty()) identity = content_digest(*bytes);
-  }
+  std::string identity = program_build(path);
   const FileStamp parser = stamp_of(canonical_path(CAPGATE_CLANG_LIBRARY));
   identity += '\0' + std::to_string(parser.size) + ' ' + std::to_string(parser.modified_ns);
   // The compiler takes search folders from these too.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "static_checks/analysis.h"
-#include "static_checks/driver/changes.h"
+#include "static_checks/changes/changes.h"
 #include "static_checks/frontend/function_extent.h"
 
 namespace capgate::lint {

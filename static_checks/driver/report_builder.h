@@ -11,8 +11,8 @@
 #include "reports/model/report.h"
 #include "reports/suppressions/suppressions.h"
 #include "static_checks/analysis.h"
+#include "static_checks/changes/changes.h"
 #include "static_checks/driver/changed_code.h"
-#include "static_checks/driver/changes.h"
 #include "static_checks/driver/folded.h"
 #include "static_checks/driver/guarded.h"
 #include "static_checks/driver/plan.h"
@@ -56,6 +56,7 @@ class ReportBuilder {
   void add_coverage(const std::optional<Changes>& changes);
   void add_violations(const Guarded& guarded, const std::optional<Changes>& changes);
   reports::Violation violation_of(const Finding& finding, Macros& macros);
+  void leave_out_headers();
   void suppress(const std::vector<reports::FileSuppression>& entries, bool whole);
   // Whether the region is opened for callers in other units, at whose calls it is counted.
   bool is_its_callers(const std::string& region) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,12 @@ struct LintSettings {
   double timeout_s = 300;               // for one unit
   std::vector<Assumption> assumptions;  // of host values that the sources leave open
   std::vector<std::string> required;  // regions that must be found: their number, or globs of their functions
-  std::string unproven;               // "warn": what was not analysed does not make the run inconclusive
+  std::vector<std::string> exclude_headers;  // globs, relative to the root: no finding in them counts
+  std::map<std::string, reports::Severity> severities;  // by rule: what its errors and warnings are
+  std::string unproven;  // "warn": what was not analysed does not make the run inconclusive
   std::vector<std::string> argv;
+  std::string summary_out;             // where the summary of the one source goes; empty: a whole run
+  std::vector<std::string> summaries;  // that are linked, in place of sources
 
   // Told as units are finished; may be empty.
   std::function<void(size_t done, size_t all, const std::string& file)> progress;

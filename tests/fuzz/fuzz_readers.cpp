@@ -22,7 +22,7 @@
 #include "reports/suppressions/suppressions.h"
 #include "reports/terminal/terminal.h"
 #include "static_checks/commands/shell_words.h"
-#include "static_checks/driver/changes.h"
+#include "static_checks/changes/changes.h"
 #include "static_checks/frontend/launch_syntax.h"
 #include "static_checks/worker/job.h"
 #include "tests/fuzz/last_input.h"

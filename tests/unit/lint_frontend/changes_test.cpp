@@ -1,4 +1,4 @@
-#include "static_checks/driver/changes.h"
+#include "static_checks/changes/changes.h"
 
 #include <gtest/gtest.h>
 

@@ -297,6 +297,32 @@ TEST_F(Command, SourcesWithoutARegionAreInconclusive) {
   EXPECT_EQ(run("a.cpp faulty.cpp --").exit_code, 1);
 }
 
+TEST_F(Command, TheProjectDecidesHowSevereARuleIsAndWhichHeadersCount) {
+  w.write(".capgate.toml", "[lint.severity]\n\"host-sync\" = \"warning\"\n");
+  w.write("faulty.h", faulty_);
+  w.write("a.cpp", "#include \"faulty.h\"\n");
+  const Outcome warned = run("a.cpp --root . --");
+  EXPECT_EQ(warned.exit_code, 0) << warned.out << warned.err;
+  EXPECT_NE(warned.out.find("faulty.h:4:3: warning: "), std::string::npos) << warned.out;
+  EXPECT_EQ(run("a.cpp --root . --fail-on warning --").exit_code, 1);
+  w.write(".capgate.toml", "[lint]\nexclude_headers = [\"fault*.h\"]\n");
+  const Outcome left_out = run("a.cpp --root . --out - --");
+  EXPECT_EQ(left_out.exit_code, 0) << left_out.out << left_out.err;
+  EXPECT_NE(left_out.out.find("faulty.h: 1 finding in a header that lint.exclude_headers leaves out"),
+            std::string::npos)
+      << left_out.out;
+  w.write("b.cpp", faulty_);
+  EXPECT_EQ(run("b.cpp --root . --").exit_code, 1) << "a source is no header";
+  for (const char* wrong :
+       {"[lint.severity]\n\"host-sync\" = \"fatal\"\n", "[lint.severity]\n\"host-sink\" = \"note\"\n"}) {
+    w.write(".capgate.toml", wrong);
+    const Outcome refused = run("a.cpp --root . --");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("lint.severity"), std::string::npos) << refused.err;
+    EXPECT_EQ(lines(refused.err), 1U) << refused.err;
+  }
+}
+
 TEST_F(Command, CallsThatRegionsReachAreCounted) {
   w.write("a.cpp",
           "int half(int n); void helper(int n);\n"

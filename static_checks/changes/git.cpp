@@ -1,4 +1,4 @@
-#include "static_checks/driver/git.h"
+#include "static_checks/changes/git.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "static_checks/driver/changes.h"
+#include "static_checks/changes/changes.h"
 
 #include <climits>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "static_checks/commands/files.h"
 #include "static_checks/commands/shell_words.h"
-#include "static_checks/driver/git.h"
+#include "static_checks/changes/git.h"
 
 namespace capgate::lint {
 namespace {
