@@ -31,6 +31,8 @@ class Questions : protected Kept {
   // calls/reach.cpp, calls/foreign.cpp, calls/tables_of_functions.cpp
   const Reach& reach(Function& function);
   void scan(Function& function, Reach& reach, std::unordered_set<Function*>& seen);
+  static void add(const Reach& other, Reach& reach);
+  void add(const Api& api, Reach& reach) const;
   bool reaches_cuda(Function& function);
   const Node* table_of(const Variable& v);
   static std::vector<Function*> functions_in(const Node* n);

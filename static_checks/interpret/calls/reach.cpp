@@ -5,23 +5,61 @@
 
 namespace capgate::lint {
 
+// All that another function does.
+void Questions::add(const Reach& other, Reach& r) {
+  r.begins_region = r.begins_region || other.begins_region;
+  r.calls_api = r.calls_api || other.calls_api;
+  r.launches = r.launches || other.launches;
+  r.frees = r.frees || other.frees;
+  r.frees_async = r.frees_async || other.frees_async;
+  r.leaves_unit = r.leaves_unit || other.leaves_unit;
+  r.asks = r.asks || other.asks;
+  r.ends_region = r.ends_region || other.ends_region;
+  r.adds_nodes = r.adds_nodes || other.adds_nodes;
+  r.visible.insert(r.visible.end(), other.visible.begin(), other.visible.end());
+}
+
+// A call of a function that the tables know.
+void Questions::add(const Api& api, Reach& r) const {
+  switch (api.is) {
+    case Is::begin_capture:
+    case Is::begin_region:
+      r.begins_region = true;
+      break;
+    case Is::end_capture:
+    case Is::end_region:
+      r.ends_region = true;
+      break;
+    case Is::begin_range:
+      r.begins_region = r.begins_region || !options_.regions.empty();
+      break;
+    case Is::copy_node:
+      r.adds_nodes = true;
+      break;
+    case Is::launch:
+    case Is::library_work:
+      r.launches = true;
+      break;
+    case Is::copy:
+    case Is::set:
+      r.launches = r.launches || api.async;
+      break;
+    case Is::release:
+      (api.async ? r.frees_async : r.frees) = true;
+      break;
+    default:
+      break;
+  }
+  if (is_work_or_wait(api)) r.calls_api = true;
+}
+
 // What a function and all that it calls does; each function's set of outer variables is what a caller's state
 // must lend it.
 void Questions::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen) {
   if (!seen.insert(&f).second) return;
   if (const auto known = reaches_.find(&f);
       known != reaches_.end() && known->second.ready && &known->second != &r) {
-    const Reach& k = known->second;
-    r.begins_region = r.begins_region || k.begins_region;
-    r.calls_api = r.calls_api || k.calls_api;
-    r.launches = r.launches || k.launches;
-    r.frees = r.frees || k.frees;
-    r.frees_async = r.frees_async || k.frees_async;
-    r.leaves_unit = r.leaves_unit || k.leaves_unit;
-    r.asks = r.asks || k.asks;
-    r.ends_region = r.ends_region || k.ends_region;
-    r.adds_nodes = r.adds_nodes || k.adds_nodes;
-    r.visible.insert(r.visible.end(), k.visible.begin(), k.visible.end());
+    add(known->second, r);
     return;
   }
   lowering_.lower(f);
@@ -51,36 +89,7 @@ void Questions::scan(Function& f, Reach& r, std::unordered_set<Function*>& seen)
   }
   for (Function* callee : f.callees) {
     if (const Api* api = api_of(*callee)) {
-      switch (api->is) {
-        case Is::begin_capture:
-        case Is::begin_region:
-          r.begins_region = true;
-          break;
-        case Is::end_capture:
-        case Is::end_region:
-          r.ends_region = true;
-          break;
-        case Is::begin_range:
-          r.begins_region = r.begins_region || !options_.regions.empty();
-          break;
-        case Is::copy_node:
-          r.adds_nodes = true;
-          break;
-        case Is::launch:
-        case Is::library_work:
-          r.launches = true;
-          break;
-        case Is::copy:
-        case Is::set:
-          r.launches = r.launches || api->async;
-          break;
-        case Is::release:
-          (api->async ? r.frees_async : r.frees) = true;
-          break;
-        default:
-          break;
-      }
-      if (is_work_or_wait(*api)) r.calls_api = true;
+      add(*api, r);
       continue;
     }
     if (!callee->user) {

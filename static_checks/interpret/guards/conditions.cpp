@@ -1,5 +1,6 @@
 // Operators and conditions: values of both sides, and the states in which a condition holds and does not.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "static_checks/interpret/interpreter.h"
@@ -61,6 +62,59 @@ void leave_region(Flow& flow) {
   flow.relaxed_capture = 0;
 }
 
+// What a comparison with a status tells: whether a capture was begun, or goes on. Null: nothing is known of
+// it.
+std::optional<Tag> told_by(BinaryOp op, const Value& l, const Value& r) {
+  if (l.tag == Tag::none && r.tag == Tag::none) return std::nullopt;
+  const Value& tagged = l.tag != Tag::none ? l : r;
+  const Value& other = l.tag != Tag::none ? r : l;
+  const bool tells = op == BinaryOp::eq || op == BinaryOp::ne;
+  if (other.has_constant && tells && (tagged.tag == Tag::begun || tagged.tag == Tag::not_begun)) {
+    // Of a status only success says anything: another error may have been met.
+    const bool equal_to_zero = other.constant == 0;
+    if (!equal_to_zero && tagged.tag == Tag::not_begun && op == BinaryOp::ne) return Tag::none;
+    bool begun = tagged.tag == Tag::begun;
+    if (equal_to_zero) begun = !begun;
+    if (op == BinaryOp::ne) begun = !begun;
+    return begun ? Tag::begun : Tag::not_begun;
+  }
+  if (other.has_constant && tells) {
+    // cudaStreamCaptureStatusNone is 0, Active 1, Invalidated 2; a bool that says "capturing" is 1.
+    bool capturing = other.constant != 0;
+    if (tagged.tag == Tag::not_capturing) capturing = !capturing;
+    if (op == BinaryOp::ne) capturing = !capturing;
+    return capturing ? Tag::is_capturing : Tag::not_capturing;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> calculated(BinaryOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case BinaryOp::add:
+      return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    case BinaryOp::sub:
+      return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+    case BinaryOp::bit_or:
+      return a | b;
+    case BinaryOp::bit_and:
+      return a & b;
+    case BinaryOp::lt:
+      return a < b;
+    case BinaryOp::gt:
+      return a > b;
+    case BinaryOp::le:
+      return a <= b;
+    case BinaryOp::ge:
+      return a >= b;
+    case BinaryOp::eq:
+      return a == b;
+    case BinaryOp::ne:
+      return a != b;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Value Interpreter::binary(const Node* n) {
@@ -86,29 +140,11 @@ Value Interpreter::binary(const Node* n) {
   if (n->binary() == BinaryOp::pointer_to_member || n->binary() == BinaryOp::pointer_to_member_through)
     return v;
   const bool comparison = n->binary() >= BinaryOp::three_way && n->binary() <= BinaryOp::ne;
-  if (comparison && (l.tag != Tag::none || r.tag != Tag::none)) {
-    const Value& tagged = l.tag != Tag::none ? l : r;
-    const Value& other = l.tag != Tag::none ? r : l;
-    const bool tells = n->binary() == BinaryOp::eq || n->binary() == BinaryOp::ne;
-    if (other.has_constant && tells && (tagged.tag == Tag::begun || tagged.tag == Tag::not_begun)) {
-      // Of a status only success says anything: another error may have been met.
-      const bool equal_to_zero = other.constant == 0;
-      if (!equal_to_zero && tagged.tag == Tag::not_begun && n->binary() == BinaryOp::ne) return v;
-      bool begun = tagged.tag == Tag::begun;
-      if (equal_to_zero) begun = !begun;
-      if (n->binary() == BinaryOp::ne) begun = !begun;
-      v.tag = begun ? Tag::begun : Tag::not_begun;
+  if (comparison)
+    if (const std::optional<Tag> tag = told_by(n->binary(), l, r)) {
+      v.tag = *tag;
       return v;
     }
-    if (other.has_constant && tells) {
-      // cudaStreamCaptureStatusNone is 0, Active 1, Invalidated 2; a bool that says "capturing" is 1.
-      bool capturing = other.constant != 0;
-      if (tagged.tag == Tag::not_capturing) capturing = !capturing;
-      if (n->binary() == BinaryOp::ne) capturing = !capturing;
-      v.tag = capturing ? Tag::is_capturing : Tag::not_capturing;
-      return v;
-    }
-  }
   Counts left = operand_of(n->kids[0], l), right = operand_of(n->kids[1], r);
   // Beside a count, how far its loop runs is no setting.
   if (comparison && left == counts::kCounted && is_bound(n->kids[1])) right = counts::kBound;
@@ -121,43 +157,9 @@ Value Interpreter::binary(const Node* n) {
     return v;
   }
   if (l.has_constant && r.has_constant) {
-    const int64_t a = l.constant, b = r.constant;
-    v.has_constant = true;
-    switch (n->binary()) {
-      case BinaryOp::add:
-        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-        break;
-      case BinaryOp::sub:
-        v.constant = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-        break;
-      case BinaryOp::bit_or:
-        v.constant = a | b;
-        break;
-      case BinaryOp::bit_and:
-        v.constant = a & b;
-        break;
-      case BinaryOp::lt:
-        v.constant = a < b;
-        break;
-      case BinaryOp::gt:
-        v.constant = a > b;
-        break;
-      case BinaryOp::le:
-        v.constant = a <= b;
-        break;
-      case BinaryOp::ge:
-        v.constant = a >= b;
-        break;
-      case BinaryOp::eq:
-        v.constant = a == b;
-        break;
-      case BinaryOp::ne:
-        v.constant = a != b;
-        break;
-      default:
-        v.has_constant = false;
-        break;
-    }
+    const std::optional<int64_t> result = calculated(n->binary(), l.constant, r.constant);
+    v.has_constant = result.has_value();
+    v.constant = result.value_or(0);
   }
   return v;
 }
