@@ -29,14 +29,14 @@ static void operations(float* d, cudaStream_t s) {
   cudaMemcpy3DBatchOp one = {};
   one.src.op.ptr.ptr = v.data();
   one.dst.op.ptr.ptr = d;
-  cudaMemcpy3DBatchAsync(1, &one, 0, s);  // EXPECT: refused-call
+  cudaMemcpy3DBatchAsync(1, &one, 0, s);  // EXPECT: refused-call:warning
 }
 static void of_the_driver(CUdeviceptr* to, CUdeviceptr* from, size_t* bytes, CUstream s) {
   size_t first = 0;
   CUmemcpyAttributes attributes = {};
   cuMemcpyBatchAsync(to, from, bytes, 1, &attributes, &first, 1, s);  // EXPECT: refused-call
   CUDA_MEMCPY3D_BATCH_OP one = {};
-  cuMemcpy3DBatchAsync(1, &one, 0, s);  // EXPECT: refused-call
+  cuMemcpy3DBatchAsync(1, &one, 0, s);  // EXPECT: refused-call:warning
 }
 void captured(void** to, const void** from, size_t* bytes, float* d, CUdeviceptr* a, CUdeviceptr* b, cudaStream_t s) {
   cudaGraph_t g;
