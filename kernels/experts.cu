@@ -153,8 +153,10 @@ StreamTask up_task(const ExpertsUp& args, const Matrix& w, int slot) {
 // All slots of the routed experts, and the shared one.
 template <class Task>
 void stream_slots(cudaStream_t stream, const ExpertMatrices& routed, const Matrix& shared, const int* chosen,
-                  int slots, int batch, const HyperConnectionMix& beside, const Task& task) {
+                  int slots, int batch, const HyperConnectionMix& beside, const ProductRoom* room,
+                  const Task& task) {
   StreamTasks tasks;
+  tasks.room = room;
   bool first = true;
   const auto flush = [&] {
     Beside small;
@@ -184,7 +186,7 @@ StreamTask shared_up_task(const ExpertsUp& args) {
 
 void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const HyperConnectionMix& beside) {
   if (args.both.first.data != nullptr)
-    return stream_slots(stream, args.both, args.shared_both, args.chosen, args.slots, batch, beside,
+    return stream_slots(stream, args.both, args.shared_both, args.chosen, args.slots, batch, beside, nullptr,
                         [&](const Matrix& w, int slot) { return up_task(args, w, slot); });
   const Matrix &w1 = args.w1.first, &w3 = args.w3.first;
   const int slots = args.slots + (args.shared_w1.data != nullptr ? 1 : 0);
@@ -202,7 +204,7 @@ void experts_up(cudaStream_t stream, const ExpertsUp& args, int batch, const Hyp
 void experts_down(cudaStream_t stream, const ExpertsDown& args, int batch) {
   const Matrix& w2 = args.w2.first;
   if (w2.layout == Layout::kTiles)
-    return stream_slots(stream, args.w2, args.shared_w2, args.chosen, args.slots, batch, {},
+    return stream_slots(stream, args.w2, args.shared_w2, args.chosen, args.slots, batch, {}, args.room,
                         [&](const Matrix& w, int slot) {
                           return slot_task(w, args.x, args.x_slots, args.out, args.out_slots, w.rows, slot);
                         });

@@ -45,7 +45,8 @@ struct ExpertsDown {
   const int* chosen;
   float* out;  // [batch, out_slots, D], from slot 0
   int slots, x_slots, out_slots;
-  Matrix shared_w2{};  // as above; by rows or in tiles, as w2
+  Matrix shared_w2{};                 // as above; by rows or in tiles, as w2
+  const ProductRoom* room = nullptr;  // of stream_weights
 };
 
 // bytes: one matrix a slot, in tiles as above; FLOPs: 2 I D a slot

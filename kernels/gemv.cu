@@ -176,6 +176,7 @@ StreamTask stream_task(const GemvTask& task) {
 void gemv(cudaStream_t stream, const GemvTasks& tasks, int batch, const Beside& beside) {
   GemvTasks by_rows;
   StreamTasks in_tiles;
+  in_tiles.room = tasks.room;
   bool normalised = false;
   for (int i = 0; i < tasks.count; ++i) {
     const GemvTask& task = tasks.task[i];

@@ -36,6 +36,7 @@ constexpr int kMostGemvTasks = 8;
 struct GemvTasks {
   GemvTask task[kMostGemvTasks];
   int count = 0;
+  const ProductRoom* room = nullptr;  // of stream_weights
   void add(const GemvTask& t) { task[count++] = t; }
 };
 

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 
-#include "kernels/compressor.cuh"
+#include "kernels/beside.cuh"
 #include "kernels/follow.cuh"
-#include "kernels/hyper_connection.cuh"
 #include "kernels/launch.h"
-#include "kernels/norm_rope.cuh"
+#include "kernels/product.h"
 #include "kernels/shared_memory.h"
+#include "kernels/stream_chosen.h"
 #include "kernels/stream_pass.cuh"
 
 namespace dsv4::kernels {
 namespace {
 
 constexpr int kThreads = StreamMemory::kThreads;
+static_assert(kThreads == kBesideThreads);
 // Rows whose work beside is done at once, where the streaming takes fewer passes than that: each costs a
 // round of blocks with nothing to do.
 constexpr int kRowsBeside = 4;
@@ -25,7 +26,8 @@ __device__ void for_rows(const StreamPlan& plan, const StreamPlan::Entry& e, con
   constexpr int kRows = kOne ? 1 : Streamed<F>::kRows;
   const int first = blockIdx.y * kRows, count = min(kRows, plan.batch - first);
   if (count <= 0) return wait_for_previous();
-  Pass<F, kOne> pass(e, share, memory);
+  WarpRing<F> ring(memory);
+  Pass<F, kOne> pass(e, share, memory, ring);
   pass.begin(static_cast<const std::byte*>(e.task.w.data), Streamed<F>::kAtFirst);
   const auto put = [&](int r) {
     v.x[r] = e.task.x + static_cast<std::int64_t>(first + r) * e.task.x_stride;
@@ -46,7 +48,8 @@ template <Format F, bool kOne>
 __device__ void for_chosen(const StreamPlan& plan, const StreamPlan::Entry& e, const StreamShare& share,
                            std::byte* memory, Vectors<kOne>& v) {
   const StreamTask& task = e.task;
-  Pass<F, kOne> pass(e, share, memory);
+  WarpRing<F> ring(memory);
+  Pass<F, kOne> pass(e, share, memory, ring);
   wait_for_previous();
   const int own = blockIdx.y * task.slots + task.slot, expert = task.chosen[own];
   const std::byte* const data = static_cast<const std::byte*>(task.w.data) + expert * task.matrix_stride;
@@ -92,15 +95,6 @@ __device__ void take_share(const StreamPlan& plan, const StreamPlan::Entry& e, c
     for_rows<F, kOne>(plan, e, share, memory, v);
 }
 
-// The `which`-th of what there is, for row b.
-__device__ void do_beside(const Beside& beside, int which, int b, std::byte* memory) {
-  if (which < beside.compressors)
-    return compress_row<kThreads>(beside.compressor[which], b, reinterpret_cast<float*>(memory));
-  which -= beside.compressors;
-  if (beside.has_norm_rope && which == 0) return norm_rope_head<kThreads>(beside.norm_rope, 0, b);
-  mix_row(beside.mix, b);
-}
-
 template <bool kOne>
 __global__ void __launch_bounds__(kThreads, 1) stream_kernel(const __grid_constant__ StreamPlan plan) {
   extern __shared__ __align__(128) std::byte memory[];
@@ -130,13 +124,16 @@ __global__ void __launch_bounds__(kThreads, 1) stream_kernel(const __grid_consta
 }  // namespace
 
 cudaError_t prepare_streams() {
-  const cudaError_t status = allow_shared_memory(stream_kernel<true>, StreamMemory::bytes(1));
-  return status != cudaSuccess
-             ? status
-             : allow_shared_memory(stream_kernel<false>, StreamMemory::bytes(StreamMemory::kMostVectors));
+  cudaError_t status = allow_shared_memory(stream_kernel<true>, StreamMemory::bytes(1));
+  if (status == cudaSuccess)
+    status = allow_shared_memory(stream_kernel<false>, StreamMemory::bytes(StreamMemory::kMostVectors));
+  if (status == cudaSuccess) status = prepare_chosen();
+  return status == cudaSuccess ? prepare_products() : status;
 }
 
-void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch, const Beside& beside) {
+namespace {
+
+void stream_in_passes(cudaStream_t stream, const StreamTasks& tasks, int batch, const Beside& beside) {
   StreamPlan plan = plan_streams(tasks, batch, multiprocessors() - beside.count());
   plan.beside = beside;
   int passes = beside.count() > 0 ? std::min(batch, kRowsBeside) : 1;
@@ -153,6 +150,28 @@ void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch, co
   else
     launch(stream, stream_kernel<false>, grid, kThreads, StreamMemory::bytes(StreamMemory::kMostVectors),
            plan);
+}
+
+}  // namespace
+
+void stream_weights(cudaStream_t stream, const StreamTasks& tasks, int batch, const Beside& beside) {
+  if (batch == 1) return stream_in_passes(stream, tasks, batch, beside);
+  StreamTasks many, chosen, others;
+  for (int i = 0; i < tasks.count; ++i) {
+    const StreamTask& task = tasks.task[i];
+    const bool product = batch > kFewVectors && tasks.room != nullptr && has_product(task);
+    (task.chosen != nullptr ? chosen : product ? many : others).add(task);
+  }
+  // The small work goes with the last of them.
+  const Beside none{};
+  const bool after_many = chosen.count > 0 || others.count > 0;
+  if (many.count > 0 && !multiply(stream, many, batch, after_many ? none : beside, *tasks.room))
+    stream_in_passes(stream, many, batch, after_many ? none : beside);
+  if (others.count > 0) stream_in_passes(stream, others, batch, chosen.count > 0 ? none : beside);
+  if (chosen.count == 0) return;
+  const bool mix_alone = beside.compressors == 0 && !beside.has_norm_rope;
+  if (!mix_alone || !stream_chosen(stream, chosen, batch, beside.mix))
+    stream_in_passes(stream, chosen, batch, beside);
 }
 
 }  // namespace dsv4::kernels

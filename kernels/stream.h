@@ -55,9 +55,13 @@ struct Beside {
   }
 };
 
+struct ProductRoom;
+
 struct StreamTasks {
   StreamTask task[kMostStreamTasks];
   int count = 0;
+  // Where there is room, many vectors are multiplied at once (product.h).
+  const ProductRoom* room = nullptr;
   void add(const StreamTask& t) { task[count++] = t; }
   bool full() const { return count == kMostStreamTasks; }
 };

@@ -3,9 +3,9 @@
 // A vector becomes limbs whose products with a weight are exact in float32: two halves, x = s (h + l / 2048)
 // with s a power of two by the largest of the 256 values, for FP4 and FP8, which are exact as halves; three
 // bfloat16, x = h + m + l, for BF16. A limb is a column of the mma's B. What is lost of x is below 2^-24 of
-// the largest of the 256. Sums are float32, in the tensor core over 32 (FP4) or 128 columns, outside beyond.
-// A vector with a NaN or an infinity gives NaN; an E8M0 scale of NaN gives NaN or infinity, one of 2^-127
-// counts as 0.
+// the largest of the 256. Sums are float32, in the tensor core over 32 (FP4), 128 (FP8) or 256 columns,
+// outside beyond. A vector with a NaN or an infinity gives NaN; an E8M0 scale of NaN gives NaN or infinity,
+// one of 2^-127 counts as 0.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -115,34 +115,37 @@ struct Sums {
         scaled(c, power_of_two(scales, byte), power_of_two(scales, byte + 1), s[kApart ? 0 : first % 4]);
       }
     } else if constexpr (F == Format::kFp8Block) {
+      float c[2][4] = {};  // of the halves, which have scales of their own
+      const auto multiply_two = [&](int half, unsigned first, unsigned second, unsigned b0, unsigned b1) {
+        multiply<F>(
+            c[half],
+            {e4m3_halves(first), e4m3_halves(first >> 16), e4m3_halves(second), e4m3_halves(second >> 16)},
+            b0, b1);
+      };
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float c[2][4] = {};  // two chains: the tensor core's latency
+      for (int q = 0; q < 4; ++q) {
 #pragma unroll
-        for (int q = half * 4; q < half * 4 + 4; ++q) {
-          const uint4 v = bits.v[q];
-          multiply<F>(c[0],
-                      {e4m3_halves(v.x), e4m3_halves(v.x >> 16), e4m3_halves(v.y), e4m3_halves(v.y >> 16)},
-                      b[q].x, b[q].y);
-          multiply<F>(c[1],
-                      {e4m3_halves(v.z), e4m3_halves(v.z >> 16), e4m3_halves(v.w), e4m3_halves(v.w >> 16)},
-                      b[q].z, b[q].w);
+        for (int half = 0; half < 2; ++half) {
+          const uint4 v = bits.v[4 * half + q], x = b[4 * half + q];
+          multiply_two(half, v.x, v.y, x.x, x.y);
         }
 #pragma unroll
-        for (int i = 0; i < 4; ++i) c[0][i] += c[1][i];
-        scaled(c[0], __uint_as_float(word(bits.scale, 2 * half)),
-               __uint_as_float(word(bits.scale, 2 * half + 1)), s[0]);
+        for (int half = 0; half < 2; ++half) {
+          const uint4 v = bits.v[4 * half + q], x = b[4 * half + q];
+          multiply_two(half, v.z, v.w, x.z, x.w);
+        }
       }
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        scaled(c[half], __uint_as_float(word(bits.scale, 2 * half)),
+               __uint_as_float(word(bits.scale, 2 * half + 1)), s[0]);
     } else {
-      float c[2][4] = {};
 #pragma unroll
       for (int block = 0; block < 4; ++block) {
         const uint4 v = bits.v[2 * block], w = bits.v[2 * block + 1];
-        multiply<F>(c[0], {v.x, v.y, v.z, v.w}, b[block].x, b[block].y);
-        multiply<F>(c[1], {w.x, w.y, w.z, w.w}, b[block].z, b[block].w);
+        multiply<F>(s[0], {v.x, v.y, v.z, v.w}, b[block].x, b[block].y);
+        multiply<F>(s[0], {w.x, w.y, w.z, w.w}, b[block].z, b[block].w);
       }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) s[0][i] += c[0][i] + c[1][i];
     }
   }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "kernels/bulk_copy.cuh"
-#include "kernels/reduce.cuh"
 #include "kernels/stream_formats.cuh"
 #include "kernels/stream_plan.h"
+#include "kernels/stream_vectors.cuh"
 
 namespace dsv4::kernels {
 
@@ -33,6 +33,20 @@ struct Vectors {
   float* y[kOne ? 1 : StreamMemory::kMostVectors];
 };
 
+// The warp's ring of pieces. It outlives a pass: its barriers are made once.
+template <Format F>
+class WarpRing : public Ring<Streamed<F>::kStages, Streamed<F>::kBytes> {
+  using M = StreamMemory;
+
+ public:
+  __device__ explicit WarpRing(std::byte* memory)
+      : Ring<Streamed<F>::kStages, Streamed<F>::kBytes>(
+            memory + threadIdx.x / 32 * M::kRing<F>,
+            reinterpret_cast<std::uint64_t*>(memory + M::kBarriersAt) + threadIdx.x / 32 * M::kMostStages) {
+    this->init(threadIdx.x % 32);
+  }
+};
+
 // A block's share of one matrix, for the vectors of one pass. kOne: there is one, and its code is shorter.
 template <Format F, bool kOne>
 class Pass {
@@ -41,13 +55,13 @@ class Pass {
   static constexpr int kRows = kOne ? 1 : S::kRows;
 
  public:
-  __device__ Pass(const StreamPlan::Entry& entry, const StreamShare& share, std::byte* memory)
+  __device__ Pass(const StreamPlan::Entry& entry, const StreamShare& share, std::byte* memory,
+                  WarpRing<F>& ring)
       : e_(entry),
         share_(share),
         lane_(threadIdx.x % 32),
         warp_(threadIdx.x / 32),
-        ring_(memory + warp_ * M::kRing<F>,
-              reinterpret_cast<std::uint64_t*>(memory + M::kBarriersAt) + warp_ * M::kMostStages),
+        ring_(ring),
         room_(reinterpret_cast<uint4*>(memory + M::kLimbsAt) + warp_ * S::kLimbWords),
         squares_(reinterpret_cast<float*>(memory + M::kSquaresAt)),
         parts_(reinterpret_cast<float*>(memory + M::kPartsAt)) {
@@ -55,7 +69,6 @@ class Pass {
     slice_ = warp_ - stream_ * e_.per_chunk;
     turns_ = (share.tiles + e_.streams - 1) / e_.streams;
     mine_ = stream_ < e_.streams ? (share.tiles - stream_ + e_.streams - 1) / e_.streams : 0;
-    ring_.init(lane_);
   }
 
   // Asks for up to `count` pieces of the matrix at `data`.
@@ -130,43 +143,21 @@ class Pass {
     const int cols = e_.task.w.cols, slice = chunk * e_.per_chunk + slice_,
               col = slice * kSliceCols + 8 * lane_;
     const bool whole = e_.whole;
-    const auto eight = [&](const float* x, float4(&to)[2]) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int left = cols - col - 4 * i;
-        if (whole) {
-          to[i] = left > 0 ? *reinterpret_cast<const float4*>(x + col + 4 * i) : float4{};
-        } else {
-          const float* const from = x + col + 4 * i;
-          to[i] = {left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
-                   left > 3 ? from[3] : 0.0f};
-        }
-      }
-    };
     const float* const norm = e_.task.norm;
     const auto normalise = [&](int r, float4(&x)[2]) {
       if (norm == nullptr) return;
       float4 weight[2];
-      eight(norm, weight);
-      float squares = 0;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        squares = fmaf(x[i].x, x[i].x, fmaf(x[i].y, x[i].y, squares));
-        squares = fmaf(x[i].z, x[i].z, fmaf(x[i].w, x[i].w, squares));
-        x[i] = {x[i].x * weight[i].x, x[i].y * weight[i].y, x[i].z * weight[i].z, x[i].w * weight[i].w};
-      }
-      squares = warp_sum(squares);
+      eight_of(norm, col, cols, whole, weight);
+      const float squares = weigh(x, weight);
       if (lane_ == 0 && stream_ == 0) squares_[r * M::kMostSlices + slice] = squares;
     };
-    unit_ = load_fragments<F, kOne>(
-        b_, room_, count, lane_, [&](int r, float4(&to)[2]) { eight(v.x[r], to); }, normalise);
+    const auto values = [&](int r, float4(&to)[2]) { eight_of(v.x[r], col, cols, whole, to); };
+    unit_ = load_fragments<F, kOne>(b_, room_, count, lane_, values, normalise);
   }
   // 1 / rms of vector r, once all slices have been loaded.
   __device__ float normalising(int r) const {
     if (e_.task.norm == nullptr) return 1;
-    float squares = 0;
-    for (int s = 0; s < e_.chunks * e_.per_chunk; ++s) squares += squares_[r * M::kMostSlices + s];
-    return rsqrtf(squares / static_cast<float>(e_.task.w.cols) + e_.task.eps);
+    return inverse_rms(squares_ + r * M::kMostSlices, e_.chunks * e_.per_chunk, e_.task.w.cols, e_.task.eps);
   }
 
   // A slice's sums to where the other slices' are: [turn, stream, vector, slice, 16].
@@ -193,9 +184,7 @@ class Pass {
         const int n = i & 7, at = i >> 3, r = at % kRows,
                   out = (share_.first_tile + tile0 + at / kRows) * 8 + n;
         if (r >= count || 2 * out >= task.w.rows) continue;
-        const float gate = fminf(sum(at, slices, n), task.limit);
-        const float up = fminf(fmaxf(sum(at, slices, n + 8), -task.limit), task.limit);
-        v.y[r][out] = gate / (1.0f + expf(-gate)) * up;
+        v.y[r][out] = clamped_swiglu(sum(at, slices, n), sum(at, slices, n + 8), task.limit);
       }
     } else {
       for (int i = threadIdx.x; i < tiles * kRows * 16; i += M::kThreads) {
@@ -214,16 +203,30 @@ class Pass {
   }
   __device__ float sum(int at, int slices, int n) const {
     const float* const p = parts_ + at * slices * kTileRows + n;
-    float y = 0;
-#pragma unroll 8
-    for (int s = 0; s < slices; ++s) y += p[s * kTileRows];
-    return y;
+    float y = 0, part = 0;
+    int left = e_.together;
+#pragma unroll 2
+    for (int first = 0; first < slices; first += kSlicesInARow) {
+      float some[kSlicesInARow];
+#pragma unroll
+      for (int i = 0; i < kSlicesInARow; ++i)
+        some[i] = first + i < slices ? p[(first + i) * kTileRows] : 0.0f;
+#pragma unroll
+      for (int i = 0; i < kSlicesInARow; ++i) part += some[i];
+      left -= kSlicesInARow;
+      if (left == 0) {
+        y += part;
+        part = 0;
+        left = e_.together;
+      }
+    }
+    return left == e_.together ? y : y + part;
   }
 
   const StreamPlan::Entry& e_;
   const StreamShare& share_;
   const int lane_, warp_;
-  Ring<S::kStages, S::kBytes> ring_;
+  WarpRing<F>& ring_;
   uint4* const room_;
   float* const squares_;
   float* const parts_;

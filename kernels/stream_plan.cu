@@ -54,6 +54,7 @@ StreamPlan plan_streams(const StreamTasks& tasks, int batch, int blocks) {
     plan.entry[i] = {task,
                      slices.per_chunk,
                      slices.chunks,
+                     slices_together(task.w.rows, task.w.cols),
                      t.streams,
                      kSlicesAtOnce * kSlicesAtOnce / (t.streams * slices.count()),
                      task.w.cols % 4 == 0 && task.x_stride % 4 == 0 && task.x_slot_stride % 4 == 0};

@@ -16,9 +16,10 @@ struct StreamPlan {
   struct Entry {
     StreamTask task;
     int per_chunk, chunks;
-    int streams;  // tiles side by side: as many as there are warps for
-    int room;     // tiles of each stream whose sums have room
-    bool whole;   // x may be read four values at a time
+    int together;  // slices_together
+    int streams;   // tiles side by side: as many as there are warps for
+    int room;      // tiles of each stream whose sums have room
+    bool whole;    // x may be read four values at a time
   } entry[kMostStreamTasks];
   StreamShare share[kMostShares];
   int shares, batch;

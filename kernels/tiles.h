@@ -41,6 +41,16 @@ constexpr Slices slices_of(int cols) {
   const int chunks = (slices + kSlicesAtOnce - 1) / kSlicesAtOnce;
   return {chunks, (slices + chunks - 1) / chunks};
 }
+// Slices whose sums are added up first, a multiple of kSlicesInARow; sums of these follow in their order. So
+// many that a product (product.h) has blocks for the chip, which do not wait for one another.
+constexpr int kSlicesInARow = 4;
+constexpr int slices_together(int rows, int cols) {
+  const int slices = slices_of(cols).count();
+  const int wanted = rows > 0 ? (1 << 14) / rows : 1, most = slices / 4;
+  const int parts = wanted < most ? wanted : most;
+  const int together = parts < 1 ? slices : (slices + parts - 1) / parts;
+  return (together + kSlicesInARow - 1) / kSlicesInARow * kSlicesInARow;
+}
 constexpr std::int64_t tile_bytes(Format format, int cols) {
   return static_cast<std::int64_t>(slices_of(cols).count()) * slice_bytes(format);
 }

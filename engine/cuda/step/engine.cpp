@@ -9,6 +9,7 @@
 #include "kernels/attention.h"
 #include "kernels/boundary.h"
 #include "kernels/hyper_connection.h"
+#include "kernels/product.h"
 #include "kernels/stream.h"
 
 namespace dsv4::cuda {
@@ -105,6 +106,8 @@ Result<void> Engine::make(const ModelConfig& config, const ModelWeights& weights
   step_.weights = std::move(*uploaded);
   make_state(options);
   make_activations(options);
+  make_product_room();
+  if (auto ok = product_memory_.state(); !ok) return ok;
   if (options.recording)
     recording_.emplace(state_memory_, options.rows * recorded_values(config, options.max_positions));
   if (auto ok = state_memory_.state(); !ok) return ok;
@@ -211,6 +214,22 @@ void Engine::make_activations(const EngineOptions& options) {
   step_.lane.sampling = m.take<kernels::RowSampling>(step_.lanes);
   step_.sampled = ints(1);
   step_.ring_step = m.take<unsigned>(step_.lanes);
+}
+
+void Engine::make_product_room() {
+  if (step_.lanes <= kernels::kFewVectors) return;
+  const ModelConfig& c = step_.config;
+  // A layer's input is wanted in the limbs of two formats; others in those of one.
+  const int widest = std::max({2 * c.hidden_size, c.num_heads * c.head_dim, c.o_groups * c.o_lora_rank,
+                               2 * c.q_lora_rank, c.hc_mult * c.hidden_size, c.expert_size});
+  kernels::ProductRoom& room = step_.product;
+  room = kernels::product_room(widest, step_.lanes);
+  DeviceMemory& m = product_memory_;
+  room.limbs = m.take<std::byte>(room.limb_bytes);
+  room.units = m.take<float>(room.unit_floats);
+  room.parts = m.take<float>(room.part_floats);
+  room.counts = m.take<unsigned>(room.most_counts);
+  m.poison(0, stream_);  // the counts
 }
 
 cudaError_t Engine::free_lanes() const {

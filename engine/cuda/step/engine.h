@@ -49,9 +49,10 @@ class Engine {
                              const EngineOptions& options);
   void make_state(const EngineOptions& options);
   void make_activations(const EngineOptions& options);
+  void make_product_room();
 
   cudaStream_t stream_ = nullptr;
-  DeviceMemory weight_memory_, state_memory_;
+  DeviceMemory weight_memory_, state_memory_, product_memory_;
   std::optional<Recording> recording_;
   Step step_;
 };

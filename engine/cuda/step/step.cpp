@@ -51,6 +51,7 @@ void Enqueue::after_attention(const DeviceLayer& w, const LayerState& state) {
   const int n = c_.hc_mult, d = c_.hidden_size, context = c_.num_heads * c_.head_dim;
   kernels::name_launches("wo_a");
   GemvTasks grouped;
+  grouped.room = s_.room();
   grouped.add(task(w.wo_a, a_.context, context, a_.output_a));
   grouped.task[0].rows_per_group = c_.o_lora_rank;
   kernels::gemv(stream_, grouped, batch_);
@@ -102,6 +103,7 @@ kernels::GemvTask Enqueue::task(const Matrix& w, const float* x, int x_stride, f
 
 void Enqueue::project(const Matrix& w, const float* x, int x_stride, float* y) {
   GemvTasks tasks;
+  tasks.room = s_.room();
   tasks.add(task(w, x, x_stride, y));
   kernels::gemv(stream_, tasks, batch_);
 }
@@ -167,6 +169,7 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
   if (w.gate.layout == kernels::Layout::kTiles && w.shared_both.data != nullptr) {
     // The shared expert's bytes come while the router's are summed up.
     kernels::StreamTasks early;
+    early.room = s_.room();
     early.add(kernels::stream_task(gate));
     early.add(kernels::shared_up_task(up));
     kernels::stream_weights(stream_, early, batch_);
@@ -203,7 +206,8 @@ void Enqueue::experts(const DeviceLayer& w, const LayerState& state) {
   see(component::kFfnComb, a_.comb, c_.hc_mult * c_.hc_mult);
   kernels::name_launches("experts down");
   kernels::experts_down(
-      stream_, {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2},
+      stream_,
+      {w.w2, a_.expert_inner, a_.chosen_experts, a_.expert_parts, k, k + 1, k + 1, w.shared_w2, s_.room()},
       batch_);
 }
 

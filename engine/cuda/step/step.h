@@ -14,6 +14,7 @@
 #include "kernels/indexer.h"
 #include "kernels/lanes.h"
 #include "kernels/pages.h"
+#include "kernels/product.h"
 
 namespace dsv4::cuda {
 
@@ -55,6 +56,7 @@ struct Step {
   // The step's input and output in one: the fed token and its position become the next ones.
   kernels::Lanes lane{};
   int* sampled = nullptr;
+  kernels::ProductRoom product;    // where a step may have more lanes than kFewVectors
   int page_tokens = 0, pages = 0;  // 0: a row's state lies in one piece
   // What the host reads of it, a few steps behind (decode_loop.h): pinned, [kRingSlots, lanes], and each
   // lane's count of steps.
@@ -62,6 +64,7 @@ struct Step {
   int* ring = nullptr;
   unsigned* ring_step = nullptr;
 
+  const kernels::ProductRoom* room() const { return product.limbs != nullptr ? &product : nullptr; }
   int window_slots() const { return config.sliding_window + chunk - 1; }
 };
 

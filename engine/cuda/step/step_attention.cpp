@@ -16,6 +16,7 @@ using kernels::Matrix;
 void Enqueue::project_input(const DeviceLayer& w) {
   const int d = c_.hidden_size;
   GemvTasks from_x;
+  from_x.room = s_.room();
   from_x.add(task(w.wq_a, a_.normed, d, a_.q_residual));
   from_x.add(task(w.wkv, a_.normed, d, a_.kv));
   if (w.type != LayerType::kSliding) {
@@ -38,6 +39,7 @@ void Enqueue::project_input(const DeviceLayer& w) {
 void Enqueue::project_queries(const DeviceLayer& w, const LayerState& state) {
   const bool compressed = w.type != LayerType::kSliding, indexed = w.type == LayerType::kCsa;
   GemvTasks from_residual;
+  from_residual.room = s_.room();
   const auto add = [&](const Matrix& matrix, float* y) {
     kernels::GemvTask t = task(matrix, a_.q_residual, c_.q_lora_rank, y);
     t.norm = w.q_norm;

@@ -7,6 +7,7 @@
 #include "engine/reference/moe.h"
 #include "kernels/experts.h"
 #include "kernels/gemv.h"
+#include "kernels/product.h"
 #include "kernels/stream.h"
 #include "kernels/tiles.h"
 #include "tests/unit/kernels/device_fixture.h"
@@ -42,9 +43,21 @@ class StreamKernels : public DeviceTest {
         poisoned<std::byte>(kernels::tiled_bytes(by_rows.format, by_rows.rows, by_rows.cols)));
   }
 
+  // For all that a test multiplies.
+  const kernels::ProductRoom* room() {
+    if (room_.limbs != nullptr) return &room_;
+    room_ = kernels::product_room(1 << 15, 64);
+    room_.limbs = poisoned<std::byte>(room_.limb_bytes);
+    room_.units = poisoned<float>(room_.unit_floats);
+    room_.parts = poisoned<float>(room_.part_floats);
+    room_.counts = upload(std::vector<unsigned>(static_cast<std::size_t>(room_.most_counts)));
+    return &room_;
+  }
+
   std::vector<float> product(const kernels::Matrix& w, const float* x, int width, int batch, int groups,
-                             float factor) {
+                             float factor, bool with_room = true) {
     kernels::GemvTasks tasks;
+    tasks.room = with_room ? room() : nullptr;
     kernels::GemvTask task;
     task.w = w;
     task.x = x;
@@ -102,13 +115,17 @@ class StreamKernels : public DeviceTest {
             << "format " << static_cast<int>(kind.format) << ", " << rows << " x " << cols << ", group " << g;
       }
     }
-    for (const int batch : batches) {
-      const auto y = product(device, in, width, batch, groups, 0.5f);
-      EXPECT_EQ(std::memcmp(y.data(), alone.data(), y.size() * sizeof(float)), 0)
-          << "format " << static_cast<int>(kind.format) << ", " << rows << " x " << cols << ", batch "
-          << batch;
-    }
+    for (const bool with_room : {true, false})  // as a product, and in passes
+      for (const int batch : batches) {
+        const auto y = product(device, in, width, batch, groups, 0.5f, with_room);
+        EXPECT_EQ(std::memcmp(y.data(), alone.data(), y.size() * sizeof(float)), 0)
+            << "format " << static_cast<int>(kind.format) << ", " << rows << " x " << cols << ", batch "
+            << batch << ", room " << with_room;
+      }
   }
+
+ private:
+  kernels::ProductRoom room_;
 };
 
 TEST_F(StreamKernels, EveryFormatAndShape) {
@@ -137,7 +154,12 @@ TEST_F(StreamKernels, EveryFormatAndShape) {
 TEST_F(StreamKernels, SixtyFourRows) {
   Noise noise(42);
   std::vector<int> batches = {64, 32, 16};
-  for (const StreamKind kind : kStreamKinds) case_of(kind, 256, 1024, 0, batches, false, noise);
+  for (const StreamKind kind : kStreamKinds) {
+    case_of(kind, 256, 1024, 0, batches, false, noise);
+    case_of(kind, 130, 8192, 0, {64, 33, 17, 9, 5}, true, noise);  // in parts, rows beside the last tile
+    case_of(kind, 512, 4096, 4, {64, 24}, false, noise);
+    case_of(kind, 20000, 512, 0, {12}, false, noise);
+  }
 }
 
 // Rows of a matrix, x picks one column: each code in each place, alone.
@@ -238,6 +260,7 @@ TEST_F(StreamKernels, NormalisedVectorsAndWorkBeside) {
     for (const bool tiles : {true, false})
       for (const int batch : {1, kBatch}) {
         kernels::GemvTasks tasks;
+        tasks.room = room();
         kernels::GemvTask task;
         task.w = tiles ? tiled(w) : upload(w);
         task.x = upload(x);
@@ -352,7 +375,7 @@ TEST_F(StreamKernels, ExpertsOfEveryFormat) {
         up.shared_both = shared_both;
         kernels::experts_up(stream_, up, batch);
         kernels::experts_down(
-            stream_, {down, inner, ids, parts, size.slots, out_slots, out_slots, shared_down}, batch);
+            stream_, {down, inner, ids, parts, size.slots, out_slots, out_slots, shared_down, room()}, batch);
         return read(parts, batch * out_slots * size.d);
       };
       const auto together = run(0, size.batch);
