@@ -1,11 +1,16 @@
+// Entries become violations, when all rules have been.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-#include "detector/analysis/judge.h"
+#include "detector/analysis/findings.h"
 #include "detector/analysis/mismatch_explanations.h"
 
 namespace capgate::analysis {
+
+std::string killed_text(const std::string& captures) {
+  return "killed " + captures;
+}
 
 std::string size_text(uint64_t least, uint64_t largest) {
   if (least == largest) return std::to_string(least) + (least == 1 ? " byte" : " bytes");
@@ -35,10 +40,9 @@ void name_all(const Findings::Entry& entry, reports::Violation& violation) {
   for (const auto& [capture, of_it] : entry.captures) launches += of_it;
   details["captures"] = std::to_string(entry.captures.size());
   details["launches"] = std::to_string(launches);
-  constexpr std::string_view kKilled = "killed ";
-  if (const auto one = details.find("consequence"); one != details.end() && entry.killed.size() > 1)
-    one->second = std::string(kKilled) + std::to_string(entry.killed.size()) + " captures, such as " +
-                  one->second.substr(kKilled.size());
+  if (!entry.killed_name.empty() && entry.killed.size() > 1)
+    details["consequence"] =
+        killed_text(std::to_string(entry.killed.size()) + " captures, such as " + entry.killed_name);
 }
 
 // As many as somebody looks at: a fault of each layer is one of a thousand nodes.

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "detector/analysis/device_refusals.h"
+#include "detector/analysis/finding.h"
+#include "detector/analysis/findings.h"
 #include "detector/analysis/made_nodes.h"
 #include "detector/analysis/places.h"
 #include "detector/analysis/steps.h"
@@ -19,67 +21,6 @@ namespace capgate::analysis {
 struct MemoryLedger;
 struct ReplayEvidence;
 class GraphNodes;
-
-// Where a fault is and how it was refused, when that is not the CUDA call that it is reported with.
-struct Elsewhere {
-  uint32_t stack = 0, python_stack = 0;
-  std::string result;
-};
-
-// In a message or a detail, where the size belongs: it is known when all occurrences are.
-inline constexpr std::string_view kSizeMark = "\x01";
-inline constexpr std::string_view kBudgetMark = "\x02";  // for how the steps keep to the budget of waits
-
-// A fault as a rule sees it, before equal ones are put together.
-struct Finding {
-  std::string rule;
-  reports::Severity severity = reports::Severity::error;
-  reports::Phase phase = reports::Phase::capture;
-  std::string message;           // with kSizeMark for the size
-  std::optional<uint64_t> size;  // of what this call copies, sets or allocates
-  size_t call = 0;               // where it is reported
-  std::optional<Elsewhere> elsewhere;
-  std::optional<Elsewhere> origin;  // one more stack, of no call either
-  int32_t capture = kNone;
-  std::optional<uint64_t> bytes;
-  bool blocks = false;         // its time is the host's
-  bool whole_process = false;  // one finding a process, at its first place (first-use notes)
-  std::string only_once;       // one finding for each value within the process, whatever the place
-  reports::StackRole role = reports::StackRole::call;  // of the stack of the place where it is reported
-  std::vector<std::pair<reports::StackRole, size_t>> more_stacks;          // role, call
-  std::vector<std::pair<reports::StackRole, Elsewhere>> stacks_elsewhere;  // role, of no call
-  std::map<std::string, std::string> details;
-};
-
-// Violations by rule and site; one fault is one of them, with a count.
-class Findings {
- public:
-  struct Entry {
-    reports::Violation violation;
-    std::set<int64_t> processes;
-    uint64_t warm = 0, later = 0;  // occurrences in a first pass that others followed, and all the rest
-    std::optional<std::pair<uint64_t, uint64_t>> sizes;  // the least and the largest
-    StepShare in_regions;                                // of marked steps
-    std::map<int64_t, StepShare> in_replays;  // by process: of the graph whose steps hold most of it
-    std::map<const Entry*, uint64_t> causes;  // what it follows from, how often
-    // What the occurrences were in and on: the violation names those of the gravest alone.
-    std::map<std::pair<int64_t, int32_t>, uint64_t> captures;  // process and capture: launches of its graph
-    std::set<std::pair<int64_t, int32_t>> killed;              // of them
-    uint64_t in_captures = 0;                                  // occurrences
-    std::set<std::string> streams, threads;
-    std::set<int> devices;
-    std::map<std::string, std::set<uint64_t>> nodes;  // of graphs, by their captures' ids
-    uint64_t unallowed = 0;                           // outside every allow scope
-    std::string allow_reason;
-  };
-
-  Entry& at(const std::string& rule, const std::string& site);
-  std::vector<reports::Violation> take();
-
- private:
-  std::map<std::pair<std::string, std::string>, Entry> entries_;
-  std::vector<Entry*> order_;
-};
 
 // A call that is judged by a rule, or will be.
 struct Fault {
@@ -137,7 +78,7 @@ class Judge {
   std::string capture_id(const Capture& capture) const;
   std::string stream_name(size_t i) const;
   std::string thread_name(uint32_t tid) const;
-  // `killed capture "decode bs=8": ` where this call did, else empty.
+  // The captures that this call killed: `capture "decode bs=8"`; none: empty.
   std::string killed(size_t i) const;
   bool killed_any(size_t i) const { return !killed(i).empty(); }
 
@@ -169,9 +110,6 @@ class Judge {
   std::map<Fault, Findings::Entry*> linked_;    // null until it is reported
   std::vector<std::pair<Fault, Fault>> links_;  // symptom, cause
 };
-
-// "1 byte", "4 bytes", "4 to 4096 bytes".
-std::string size_text(uint64_t least, uint64_t largest);
 
 // "stack memory", "heap memory", "pageable memory".
 std::string host_memory(trace::HostPlace place);

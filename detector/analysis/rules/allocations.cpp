@@ -81,7 +81,8 @@ void in_window(Judge& judge, size_t i, const Kind& kind, const Capture& capture)
   finding.capture = static_cast<int32_t>(capture.number);
   if (is_refusal(call.r.result)) {
     finding.severity = judge.window_severity(capture, Severity::error);
-    finding.message = judge.killed(i) + deed(judge, i, kind, finding) + ", which a capture refuses";
+    finding.killed = judge.killed(i);
+    finding.message = deed(judge, i, kind, finding) + ", which a capture refuses";
   } else {
     // A framework's pool grows for the graph's sake; a library that makes its workspace does it this once.
     if (judge.is_framework_allocator(i)) return;

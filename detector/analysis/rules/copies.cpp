@@ -42,8 +42,10 @@ void sync_copy(Judge& judge, size_t i) {
   if (const Capture* capture = judge.window(i)) {
     finding.capture = static_cast<int32_t>(capture->number);
     finding.severity = judge.window_severity(*capture, Severity::error);
-    if (is_refusal(call.r.result))
-      finding.message = judge.killed(i) + what + " on the legacy default stream";
+    const bool refused = is_refusal(call.r.result);
+    if (refused) finding.killed = judge.killed(i);
+    if (refused)
+      finding.message = what + " on the legacy default stream";
     else
       finding.message =
           what + " at once: it is not in " + judge.capture_name(*capture) +
@@ -113,8 +115,8 @@ void pageable_copy(Judge& judge, size_t i) {
                         is_alive_at_launches(judge, *capture, i, place, reads ? call.r.src : call.r.dst));
     finding.capture = static_cast<int32_t>(capture->number);
     finding.severity = judge.window_severity(*capture, alive ? Severity::warning : Severity::error);
-    finding.message =
-        judge.killed(i) + what + " that every replay will " + (reads ? "read" : "write") + " again";
+    finding.killed = judge.killed(i);
+    finding.message = what + " that every replay will " + (reads ? "read" : "write") + " again";
     if (gone) finding.message += "; it was gone when the graph was launched";
     if (!ended.empty())
       finding.message +=

@@ -86,11 +86,11 @@ void report_left(Judge& judge, const Capture& capture) {
   const auto& raised = place.stack != 0 || place.python_stack != 0 ? place : exceptions[left.record].r;
   finding.elsewhere =
       Elsewhere{raised.stack, raised.python_stack, refusal ? std::string(refusal->result) : type};
-  finding.message = "killed " + judge.capture_name(capture) + ": ";
+  finding.killed = judge.capture_name(capture);
   if (refusal)
-    finding.message += std::string(refusal->what) + " (" + type + "); " + outcome(judge, capture);
+    finding.message = std::string(refusal->what) + " (" + type + "); " + outcome(judge, capture);
   else
-    finding.message += type + " left it" + said(type, first) + "; " + outcome(judge, capture);
+    finding.message = type + " left it" + said(type, first) + "; " + outcome(judge, capture);
   finding.details["ended"] = capture.end ? "yes" : "no";
   finding.details["exception"] = text.empty() ? type : type + ": " + text;
   judge.report(finding);

@@ -55,9 +55,9 @@ void report_failure(Judge& judge, const Capture& capture) {
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity = judge.window_severity(capture, Severity::error);
   const auto& r = judge.call(guilty).r;
+  if (capture.killer) finding.killed = judge.capture_name(capture);
   if (capture.killer)
-    finding.message = "killed " + judge.capture_name(capture) + ": " +
-                      std::string(judge.timeline().name(judge.call(guilty))) + " gave " +
+    finding.message = std::string(judge.timeline().name(judge.call(guilty))) + " gave " +
                       result_text(r.result, judge.timeline().name(judge.call(guilty)));
   else
     finding.message = judge.capture_name(capture) + " failed at its end with " +

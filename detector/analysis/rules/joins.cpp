@@ -22,8 +22,8 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
     finding.call = fork.wait;
     finding.capture = static_cast<int32_t>(capture.number);
     finding.severity = judge.window_severity(capture, Severity::error);
-    finding.message = "killed " + judge.capture_name(capture) + ": " + judge.stream_name(fork.wait) +
-                      " is forked into it here and never joined";
+    finding.killed = judge.capture_name(capture);
+    finding.message = judge.stream_name(fork.wait) + " is forked into it here and never joined";
     const int device = judge.call(fork.wait).r.stream_device;
     const bool elsewhere = device != trace::kNoDevice && capture.device != trace::kNoDevice;
     if (elsewhere && device != capture.device) finding.details["forked stream"] = "on another device";
@@ -40,8 +40,8 @@ void judge_unjoined(Judge& judge, const Capture& capture) {
   finding.call = *capture.end;
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity = judge.window_severity(capture, Severity::error);
-  finding.message =
-      "killed " + judge.capture_name(capture) + ": a stream that was forked into it is not joined";
+  finding.killed = judge.capture_name(capture);
+  finding.message = "a stream that was forked into it is not joined";
   judge.report(finding);
 }
 
@@ -70,7 +70,8 @@ void judge_call(Judge& judge, size_t i) {
   if (call.r.result == kCaptureIsolation &&
       (family == Family::stream_wait || family == Family::event_record)) {
     finding.rule = "foreign-event";
-    finding.message = judge.killed(i) + "waits for an event that was recorded outside it";
+    finding.killed = judge.killed(i);
+    finding.message = "waits for an event that was recorded outside it";
     if (const int32_t record = judge.context(i).last_record; record != kNone) {
       place_record(judge, i, static_cast<size_t>(record), finding);
       finding.more_stacks.emplace_back(reports::StackRole::origin, static_cast<size_t>(record));
@@ -79,11 +80,13 @@ void judge_call(Judge& judge, size_t i) {
     }
   } else if (call.r.result == kCaptureMerge) {
     finding.rule = "capture-merge";
-    finding.message = judge.killed(i) + "joins two captures";
+    finding.killed = judge.killed(i);
+    finding.message = "joins two captures";
   } else if (family == Family::graph_launch && is_refusal(call.r.result) && capture &&
              judge.context(i).stream_capture != kNone) {
     finding.rule = "nested-launch";
-    finding.message = judge.killed(i) + "launches a graph into a stream that is being captured";
+    finding.killed = judge.killed(i);
+    finding.message = "launches a graph into a stream that is being captured";
   } else {
     return;
   }

@@ -32,7 +32,8 @@ void judge_load(Judge& judge, size_t i) {
     finding.capture = static_cast<int32_t>(capture->number);
     if (is_refusal(call.r.result)) {
       finding.severity = judge.window_severity(*capture, Severity::error);
-      finding.message = judge.killed(i) + what + ", which a capture refuses";
+      finding.killed = judge.killed(i);
+      finding.message = what + ", which a capture refuses";
     } else {
       finding.severity = Severity::note;
       finding.whole_process = true;

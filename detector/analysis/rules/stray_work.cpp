@@ -138,10 +138,10 @@ void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) 
   const std::string what = work_text(judge, i, kSizeMark);
   if (stray == Stray::legacy) {
     finding.rule = "default-stream";
-    finding.message = is_refusal(judge.call(i).r.result)
-                          ? judge.killed(i) + what + " went to the legacy default stream"
-                          : what + " went to the legacy default stream: it ran once and is not in " +
-                                judge.capture_name(capture);
+    const bool refused = is_refusal(judge.call(i).r.result);
+    if (refused) finding.killed = judge.killed(i);
+    finding.message = what + " went to the legacy default stream" +
+                      (refused ? "" : ": it ran once and is not in " + judge.capture_name(capture));
   } else if (stray == Stray::other_stream) {
     finding.rule = "escaped-work";
     const bool setup = is_private_setup(judge, i);
@@ -160,7 +160,8 @@ void report_stray(Judge& judge, const Escaped& escaped, const Capture& capture) 
                       ": it ran once and is not in the graph";
   } else {
     finding.rule = "wrong-device";
-    finding.message = judge.killed(i) + what + refusal_text(judge, i);
+    finding.killed = judge.killed(i);
+    finding.message = what + refusal_text(judge, i);
     if (const int current = judge.call(i).r.device; current != trace::kNoDevice)
       finding.details["current device"] = std::to_string(current);
   }

@@ -33,7 +33,8 @@ void judge_threads(Judge& judge) {
     finding.call = i;
     finding.capture = static_cast<int32_t>(capture.number);
     finding.severity = judge.window_severity(capture, Severity::error);
-    finding.message = judge.killed(i) + "thread " + judge.thread_name(judge.call(i).tid) + " called " +
+    finding.killed = judge.killed(i);
+    finding.message = "thread " + judge.thread_name(judge.call(i).tid) + " called " +
                       std::string(judge.timeline().name(judge.call(i))) + " while thread " +
                       judge.thread_name(capture.tid) + " was capturing";
     finding.more_stacks.emplace_back(reports::StackRole::captured, capture.begin);

@@ -104,7 +104,8 @@ void wait_in_window(Judge& judge, size_t i, const Capture& capture) {
                          call.r.device != capture.device;
   const std::string what =
       elsewhere ? "waits for all of device " + std::to_string(call.r.device) : waits_for(judge, i);
-  finding.message = judge.killed(i) + "the host " + what + " while " +
+  finding.killed = judge.killed(i);
+  finding.message = "the host " + what + " while " +
                     (judge.killed_any(i) ? "the capture is open" : judge.capture_name(capture) + " is open");
   add_copy(judge, i, finding);
   if (!refused && ends_private_setup(judge, i)) finding.details["setup"] = "yes";
@@ -133,7 +134,8 @@ void poll_in_window(Judge& judge, size_t i, const Capture& capture) {
   finding.capture = static_cast<int32_t>(capture.number);
   finding.severity =
       judge.window_severity(capture, is_refusal(call.r.result) ? Severity::error : Severity::note);
-  finding.message = judge.killed(i) + "the host asks whether " +
+  finding.killed = judge.killed(i);
+  finding.message = std::string("the host asks whether ") +
                     (static_cast<Family>(call.r.family) == Family::event_query ? "an event" : "a stream") +
                     " is done while " +
                     (judge.killed_any(i) ? "the capture is open" : judge.capture_name(capture) + " is open");

@@ -8,7 +8,9 @@
 #include "base/counted.h"
 #include "detector/analysis/copy_operands.h"
 #include "detector/analysis/verifications.h"
+#include "detector/analysis/verify/output_copies.h"
 #include "detector/analysis/verify/seen_steps.h"
+#include "detector/analysis/verify/step_launches.h"
 #include "detector/trace/node_kind.h"
 
 namespace capgate::analysis {
@@ -24,17 +26,6 @@ struct Run {
   std::vector<const SeenStep*> replays;
   uint64_t eager_steps = 0;
 };
-
-bool launches(const Timeline& timeline, const SeenStep& seen, const Executable& exec) {
-  return std::any_of(seen.launches.begin(), seen.launches.end(),
-                     [&](size_t i) { return timeline.launches[i].exec == exec.number; });
-}
-
-bool share_a_capture(const ExecVersion& a, const ExecVersion& b) {
-  return std::any_of(a.captures.begin(), a.captures.end(), [&](int32_t capture) {
-    return std::find(b.captures.begin(), b.captures.end(), capture) != b.captures.end();
-  });
-}
 
 class Examination {
  public:
@@ -97,10 +88,10 @@ class Examination {
     if (!of_.differences.empty())
       refuse(evidence, "the verification found a difference in an input set that launches another graph",
              "repair what differs first");
-    else if (eager_launches(exec))
+    else if (eager_launches(timeline_, steps_, exec))
       refuse(evidence, "the eager step launches this graph, too: it was compared with itself",
              "give verify_replay an eager step that launches no graph");
-    else if (replays_run_the_eager_step())
+    else if (replays_run_the_eager_step(steps_))
       refuse(
           evidence,
           "its replays run the kernels of the eager step beside the graph: the results are not the graph's",
@@ -144,40 +135,6 @@ class Examination {
     });
   }
 
-  bool eager_launches(const Executable& exec) const {
-    return std::any_of(steps_.begin(), steps_.end(), [&](const SeenStep& seen) {
-      return !seen.step->replay && (is_in(seen.launches, exec) || is_in(seen.launches_elsewhere, exec));
-    });
-  }
-
-  // Or another executable that holds work of the same capture.
-  bool is_in(const std::vector<size_t>& these, const Executable& exec) const {
-    for (const size_t i : these) {
-      const Executable& other = timeline_.executables[timeline_.launches[i].exec - 1];
-      if (other.number == exec.number) return true;
-      for (const auto& version : exec.versions)
-        for (const auto& held : other.versions)
-          if (share_a_capture(version, held)) return true;
-    }
-    return false;
-  }
-
-  // A replay that also runs all kernels of the eager step gives its results, whatever the graph does.
-  bool replays_run_the_eager_step() const {
-    std::map<std::pair<int, int>, const SeenStep*> eager;  // by set and step
-    for (const auto& seen : steps_)
-      if (!seen.step->replay) eager.try_emplace({seen.step->set, seen.step->step}, &seen);
-    return std::any_of(steps_.begin(), steps_.end(), [&](const SeenStep& seen) {
-      const auto same = eager.find({seen.step->set, seen.step->step});
-      if (!seen.step->replay || seen.launches.empty() || same == eager.end()) return false;
-      const auto& work = same->second->work;
-      return !work.empty() && std::all_of(work.begin(), work.end(), [&](const auto& kernel) {
-        const auto again = seen.work.find(kernel.first);
-        return again != seen.work.end() && again->second >= kernel.second;
-      });
-    });
-  }
-
   void judge_runs(const Executable& exec, const std::set<int>& sets, ReplayEvidence& evidence) const {
     if (sets.size() < kFewestSets)
       return refuse(evidence,
@@ -198,7 +155,8 @@ class Examination {
     if (!are_loaded(exec, sets))
       return refuse(evidence, "nothing wrote to the device while its inputs were loaded",
                     "let load() write each input set where the graph reads it");
-    if (const std::string output = not_copied(exec, sets); !output.empty() && read_by_kernels())
+    if (const std::string output = not_copied(timeline_, of_, steps_, exec, sets);
+        !output.empty() && kernels_ran(steps_))
       return refuse(
           evidence,
           fmt::format(
@@ -246,37 +204,6 @@ class Examination {
           return false;
       }
     });
-  }
-
-  bool read_by_kernels() const {
-    return std::any_of(steps_.begin(), steps_.end(),
-                       [](const SeenStep& seen) { return seen.step->replay && seen.kernels; });
-  }
-
-  // The first output that is not read after some launch; empty: all are.
-  std::string not_copied(const Executable& exec, const std::set<int>& sets) const {
-    for (const auto& seen : steps_) {
-      if (!seen.step->replay || !sets.contains(seen.step->set) || !launches(timeline_, seen, exec)) continue;
-      bool on_device = false;
-      for (const auto& [name, place] : places_at(seen.step->read_seq)) {
-        if (place->on_host || place->bytes == 0) continue;
-        on_device = true;
-        const bool copied = std::any_of(seen.copies.begin(), seen.copies.end(), [&](const auto& read) {
-          return !place->by_copy ||
-                 (read.from <= place->address && place->address - read.from + place->bytes <= read.bytes);
-        });
-        if (!copied && (place->by_copy || !seen.kernels)) return name;
-      }
-      if (!on_device) return "any output on the device";
-    }
-    return "";
-  }
-
-  std::map<std::string, const OutputPlace*> places_at(uint64_t seq) const {
-    std::map<std::string, const OutputPlace*> out;
-    for (const auto& place : of_.places)
-      if (place.seq < seq) out[place.name] = &place;
-    return out;
   }
 
   const Timeline& timeline_;
