@@ -5,9 +5,11 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <atomic>
+
 #include "detector/preload/entry/nvtx.h"
+#include "detector/preload/entry/nvtx_names.h"
 #include "detector/preload/marks/ranges.h"
-#include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/strings.h"
 #include "detector/preload/writer/thread_state.h"
@@ -23,17 +25,6 @@ namespace {
 std::atomic<bool> g_nvtx_seen{false};
 
 using trace::RegionSource;
-
-// What a handle of NVTX stands for: a domain's or a registered string's text.
-struct Named {
-  std::atomic<const void*> handle{nullptr};
-  std::atomic<const char*> text{nullptr};
-};
-constexpr uint32_t kSlots = 16384;
-std::atomic<Named*> g_named{nullptr};
-SpinLock g_lock;
-char* g_arena = nullptr;
-size_t g_arena_left = 0;
 
 // The functions of the tool that was there before us.
 struct Next {
@@ -57,84 +48,6 @@ struct Next {
 
 std::atomic<uint64_t> g_next_range{1};
 
-// Distinct texts. They live as long as the process; what comes after the last place is nameless.
-constexpr uint32_t kTexts = 8192;
-constexpr size_t kMaxKept = 1024;
-const char** g_texts = nullptr;
-uint32_t g_text_count = 0;
-
-const char* keep_new(const char* text, size_t length) {
-  const size_t bytes = length + 1;
-  if (g_arena_left < bytes) {
-    g_arena_left = bytes > (64u << 10) ? bytes : 64u << 10;
-    g_arena = static_cast<char*>(map_memory(g_arena_left));
-    if (g_arena == nullptr) {
-      g_arena_left = 0;
-      return "";
-    }
-  }
-  char* out = g_arena;
-  memcpy(out, text, length);
-  g_arena += bytes;
-  g_arena_left -= bytes;
-  return out;
-}
-
-// A program may register the same text at every step.
-const char* keep(const char* text) {
-  size_t length = strlen(text);
-  if (length > kMaxKept) length = kMaxKept;
-  if (g_texts == nullptr) g_texts = static_cast<const char**>(map_memory(kTexts * sizeof(*g_texts)));
-  if (g_texts == nullptr) return "";
-  uint32_t at = uint32_t(hash_bytes(text, length)) % kTexts;
-  for (; g_texts[at] != nullptr; at = (at + 1) % kTexts)
-    if (strncmp(g_texts[at], text, length) == 0 && g_texts[at][length] == 0) return g_texts[at];
-  if (g_text_count >= kTexts / 4 * 3) return "";
-  const char* kept = keep_new(text, length);
-  if (*kept != 0 || length == 0) {
-    g_texts[at] = kept;
-    ++g_text_count;
-  }
-  return kept;
-}
-
-uint32_t slot_of(const void* handle) {
-  return uint32_t(hash_bytes(static_cast<const void*>(&handle), sizeof(handle))) % kSlots;
-}
-
-// handle null: the name's own address serves as the handle.
-const void* remember(const void* handle, const char* text) {
-  Locked locked(g_lock);
-  Named* all = g_named.load(std::memory_order_relaxed);
-  if (all == nullptr) all = static_cast<Named*>(map_memory(kSlots * sizeof(Named)));
-  if (all == nullptr) return handle;
-  g_named.store(all, std::memory_order_release);
-  const char* kept = keep(text);
-  if (handle == nullptr) handle = kept;
-  uint32_t at = slot_of(handle);
-  for (uint32_t tries = 0; tries < kSlots; ++tries, at = (at + 1) % kSlots) {
-    const void* held = all[at].handle.load(std::memory_order_relaxed);
-    if (held != nullptr && held != handle) continue;
-    all[at].text.store(kept, std::memory_order_release);
-    all[at].handle.store(handle, std::memory_order_release);
-    break;
-  }
-  return handle;
-}
-
-// null for a null handle or one that is not known.
-const char* text_of(const void* handle) {
-  const Named* all = g_named.load(std::memory_order_acquire);
-  if (handle == nullptr || all == nullptr) return nullptr;
-  uint32_t at = slot_of(handle);
-  for (uint32_t tries = 0; tries < kSlots; ++tries, at = (at + 1) % kSlots) {
-    const void* held = all[at].handle.load(std::memory_order_acquire);
-    if (held == handle) return all[at].text.load(std::memory_order_acquire);
-    if (held == nullptr) return nullptr;
-  }
-  return nullptr;
-}
-
 // A message as UTF-8.
 class Message {
  public:
@@ -147,7 +60,7 @@ class Message {
     } else if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE) {
       set(attributes->message.unicode);
     } else if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
-      const char* known = text_of(attributes->message.registered);
+      const char* known = name_of(attributes->message.registered);
       if (known != nullptr) text_ = known;
     }
   }
@@ -225,19 +138,19 @@ void end(nvtxRangeId_t id) {
 }
 
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  push_range(Message(attributes).c_str(), text_of(domain), RegionSource::nvtx);
+  push_range(Message(attributes).c_str(), name_of(domain), RegionSource::nvtx);
   return g_next.domain_push != nullptr ? g_next.domain_push(domain, attributes) : 0;
 }
 
 int domain_pop(nvtxDomainHandle_t domain) {
-  pop_range(text_of(domain), RegionSource::nvtx);
+  pop_range(name_of(domain), RegionSource::nvtx);
   return g_next.domain_pop != nullptr ? g_next.domain_pop(domain) : 0;
 }
 
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   const nvtxRangeId_t id =
       g_next.domain_start != nullptr ? g_next.domain_start(domain, attributes) : g_next_range.fetch_add(1);
-  start_range(Message(attributes).c_str(), text_of(domain), id, RegionSource::nvtx);
+  start_range(Message(attributes).c_str(), name_of(domain), id, RegionSource::nvtx);
   return id;
 }
 
@@ -255,23 +168,23 @@ nvtxStringHandle_t as_string(const void* handle) {
 }
 
 nvtxDomainHandle_t create_domain_a(const char* name) {
-  return as_domain(remember(g_next.domain_create_a != nullptr ? g_next.domain_create_a(name) : nullptr,
-                            Message(name).c_str()));
+  return as_domain(remember_name(g_next.domain_create_a != nullptr ? g_next.domain_create_a(name) : nullptr,
+                                 Message(name).c_str()));
 }
 
 nvtxDomainHandle_t create_domain_w(const wchar_t* name) {
-  return as_domain(remember(g_next.domain_create_w != nullptr ? g_next.domain_create_w(name) : nullptr,
-                            Message(name).c_str()));
+  return as_domain(remember_name(g_next.domain_create_w != nullptr ? g_next.domain_create_w(name) : nullptr,
+                                 Message(name).c_str()));
 }
 
 nvtxStringHandle_t register_a(nvtxDomainHandle_t domain, const char* text) {
-  return as_string(remember(g_next.register_a != nullptr ? g_next.register_a(domain, text) : nullptr,
-                            Message(text).c_str()));
+  return as_string(remember_name(g_next.register_a != nullptr ? g_next.register_a(domain, text) : nullptr,
+                                 Message(text).c_str()));
 }
 
 nvtxStringHandle_t register_w(nvtxDomainHandle_t domain, const wchar_t* text) {
-  return as_string(remember(g_next.register_w != nullptr ? g_next.register_w(domain, text) : nullptr,
-                            Message(text).c_str()));
+  return as_string(remember_name(g_next.register_w != nullptr ? g_next.register_w(domain, text) : nullptr,
+                                 Message(text).c_str()));
 }
 
 // One module's table, and what stood in it before any tool came: NVTX's own first-call stubs, which must not
@@ -347,13 +260,6 @@ int initialise(NvtxGetExportTableFunc_t get_table) {
 }
 
 }  // namespace
-
-namespace {
-void forget_in_child() {
-  g_lock.reset();
-}
-}  // namespace
-CAPGATE_AFTER_FORK(forget_in_child)
 
 bool nvtx_seen() {
   return g_nvtx_seen.load();
