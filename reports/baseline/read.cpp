@@ -3,7 +3,7 @@
 #include "base/files/read_text.h"
 #include "reports/baseline/pairs.h"
 #include "reports/json/json.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/contradiction.h"
 
 namespace capgate::reports {
 

@@ -12,7 +12,7 @@
 #include "base/files/write_text.h"
 #include "reports/digest/sha256.h"
 #include "reports/json/json.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/contradiction.h"
 
 namespace capgate::reports {
 namespace {

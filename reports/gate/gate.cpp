@@ -10,6 +10,9 @@
 #include "base/files/read_text.h"
 #include "reports/gate/digests.h"
 #include "reports/json/json.h"
+#include "reports/verdict/contradiction.h"
+#include "reports/verdict/evidence.h"
+#include "reports/verdict/reasons.h"
 #include "reports/verdict/verdict.h"
 #include "reports/verdict/verified.h"
 

@@ -15,7 +15,7 @@
 #include "reports/suppressions/suppressions.h"
 #include "reports/verdict/causes.h"
 #include "reports/verdict/finish.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/reasons.h"
 
 namespace capgate::reports {
 namespace {

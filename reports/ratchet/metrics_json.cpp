@@ -4,7 +4,7 @@
 #include "base/json/strict_json.h"
 #include "reports/json/json.h"
 #include "reports/ratchet/metrics.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/contradiction.h"
 
 namespace capgate::reports {
 namespace {

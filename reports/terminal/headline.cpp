@@ -6,6 +6,7 @@
 #include "reports/terminal/terminal.h"
 #include "reports/verdict/claims.h"
 #include "reports/verdict/failure.h"
+#include "reports/verdict/gaps.h"
 #include "reports/verdict/watched.h"
 
 namespace capgate::reports {

@@ -25,11 +25,4 @@ struct NotProved {
 // The first thing that somebody who is about to rely on the report should know is missing; of any verdict.
 NotProved what_was_not_proved(const Report& report);
 
-// What no run or lint of this kind looks at: short entries in fixed words, which finish() puts into
-// coverage.not_checked beside what is particular to the run. They follow from the rest of the report.
-std::vector<std::string> never_looked_at(const Report& report);
-
-// The entries of coverage.not_checked that are particular to this report.
-std::vector<std::string> particular_gaps(const Report& report);
-
 }  // namespace capgate::reports

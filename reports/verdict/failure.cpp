@@ -8,6 +8,7 @@
 #include "reports/catalogue/catalogue.h"
 #include "reports/catalogue/situations.h"
 #include "reports/model/cuda_answer.h"
+#include "reports/verdict/verdict.h"
 
 namespace capgate::reports {
 namespace {
@@ -66,10 +67,6 @@ std::optional<Failure> failure_of(const Violation& violation, const Outcomes& ou
 // Lower goes first.
 int rank(const Failure& failure) {
   return (failure.observed ? 0 : 2) + (failure.kind == FailureKind::capture_dies ? 0 : 1);
-}
-
-bool is_error(const Violation& violation) {
-  return violation.severity == Severity::error && !violation.suppressed;
 }
 
 }  // namespace

@@ -10,8 +10,9 @@
 #include "reports/identity/fingerprint.h"
 #include "reports/model/cuda_answer.h"
 #include "reports/verdict/causes.h"
-#include "reports/verdict/claims.h"
 #include "reports/verdict/failure.h"
+#include "reports/verdict/gaps.h"
+#include "reports/verdict/reasons.h"
 #include "reports/verdict/verdict.h"
 
 namespace capgate::reports {

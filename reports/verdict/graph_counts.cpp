@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/counted.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/evidence.h"
 
 namespace capgate::reports {
 namespace {

@@ -13,7 +13,7 @@
 #include "detector/analysis/results.h"
 #include "detector/analysis/thread_name.h"
 #include "detector/trace/node_kind.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/evidence.h"
 
 namespace capgate::analysis {
 namespace {

@@ -1,7 +1,7 @@
 // Parse trouble is judged by where it is, and never reads as clean.
 #include <gtest/gtest.h>
 
-#include "reports/verdict/claims.h"
+#include "reports/verdict/gaps.h"
 #include "workspace.h"
 
 namespace capgate::lint {

@@ -28,8 +28,6 @@ TABLES = {
 KNOWN_LONG = {
     "detector/include/capgate/verify.h": 15500,
     "detector/python/capgate_verify.py": 14700,
-    "reports/verdict/claims.cpp": 14900,
-    "reports/verdict/verdict.cpp": 12500,
     "static_checks/interpret/interpreter.h": 16200,
 }
 

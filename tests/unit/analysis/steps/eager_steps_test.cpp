@@ -1,5 +1,4 @@
 // Marked eager steps: what of them a capture would refuse or leave out.
-#include "reports/verdict/claims.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

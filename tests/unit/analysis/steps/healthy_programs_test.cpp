@@ -1,5 +1,5 @@
 // What a healthy program does in and outside of captures, about which nothing is reported.
-#include "reports/verdict/claims.h"
+#include "reports/verdict/gaps.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

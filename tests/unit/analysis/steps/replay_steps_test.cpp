@@ -1,7 +1,6 @@
 // Steps between replays: what each of them repeats.
 #include <algorithm>
 
-#include "reports/verdict/claims.h"
 #include "tests/unit/analysis/expect.h"
 #include "tests/unit/analysis/trace_builder.h"
 

@@ -9,7 +9,7 @@
 #include "reports/json/json.h"
 #include "reports/merge/merge.h"
 #include "reports/terminal/gate_lines.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/contradiction.h"
 
 namespace capgate::reports {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "reports/identity/source_path.h"
 #include "reports/json/json.h"
-#include "reports/verdict/verdict.h"
 #include "tests/unit/reports/merge/inputs.h"
 #include "tests/unit/reports/sample.h"
 

@@ -6,7 +6,7 @@
 #include "reports/identity/source_path.h"
 #include "reports/json/json.h"
 #include "reports/verdict/finish.h"
-#include "reports/verdict/verdict.h"
+#include "reports/verdict/reasons.h"
 #include "tests/unit/reports/merge/inputs.h"
 #include "tests/unit/reports/sample.h"
 

@@ -5,8 +5,8 @@
 #include "reports/json/json.h"
 #include "reports/merge/merge.h"
 #include "reports/model/names.h"
+#include "reports/verdict/contradiction.h"
 #include "reports/verdict/finish.h"
-#include "reports/verdict/verdict.h"
 #include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {

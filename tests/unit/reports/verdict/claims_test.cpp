@@ -1,5 +1,6 @@
 // What a pass says it proved, and what it says it did not.
 #include "reports/verdict/claims.h"
+#include "reports/verdict/gaps.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,9 @@
 
 #include "reports/catalogue/situations.h"
 #include "reports/identity/function_key.h"
+#include "reports/verdict/evidence.h"
 #include "reports/verdict/finish.h"
+#include "reports/verdict/reasons.h"
 #include "reports/verdict/verdict.h"
 #include "tests/unit/reports/sample.h"
 
