@@ -59,12 +59,12 @@ class evidence {
              .add("refilled", refilled ? 1 : 0));
   }
   void enter(const char* phase) { send(CAPGATE_OP_VERIFY_STEP, phase, facts()); }
-  void output(const std::string& name, const void* data, std::size_t bytes, bool state) {
+  void output(const std::string& name, const void* data, std::size_t size, bool state) {
     char address[24];
     std::snprintf(address, sizeof address, "0x%llx",
                   static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
     send(CAPGATE_OP_VERIFY_OUTPUT, name.c_str(),
-         facts().add("address", address).add("bytes", bytes).add("by", "copy").add("state", state ? 1 : 0));
+         facts().add("address", address).add("bytes", size).add("by", "copy").add("state", state ? 1 : 0));
   }
   void compared(const std::string& name, double noise, bool varied) {
     send(CAPGATE_OP_VERIFY_OUTPUT, name.c_str(), facts().add("noise", noise).add("varied", varied ? 1 : 0));

@@ -25,8 +25,6 @@ TABLES = {
 }
 # Longer today, and not to grow: bytes. The list may only get shorter.
 KNOWN_LONG = {
-    "detector/include/capgate/verify.h": 15500,
-    "detector/python/capgate_verify.py": 14700,
     "static_checks/interpret/interpreter.h": 16200,
 }
 
