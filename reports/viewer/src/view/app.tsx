@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAddress } from './address';
-import { Compared } from './compared';
-import { FindingsView, useList } from './findings';
-import { GraphView, shownCapture, useGraph } from './graph';
+import { Compared } from './run/compared';
+import { FindingsView, useList } from './findings/findings';
+import { GraphView, shownCapture, useGraph } from './graph/graph';
 import { Header } from './header';
 import { Help } from './help';
 import { useKeys } from './keys';
-import { Overview } from './overview';
+import { Overview } from './run/overview';
 import { Print } from './print';
-import { Run } from './run';
+import { Run } from './run/run';
 import { PageContext, type Model } from './state';
-import { TimelineView } from './timeline';
+import { TimelineView } from './run/timeline';
 
 // The next place in a list that wraps nowhere.
 function step(count: number, at: number, by: 1 | -1): number {

@@ -3,10 +3,10 @@ import { placeText } from '../model/order';
 import { seenText } from '../model/cost';
 import { fixOf } from '../model/fix';
 import { counted } from '../model/words';
-import { Tags } from './detail';
-import { Overview } from './overview';
+import { Tags } from './findings/detail';
+import { Overview } from './run/overview';
 import { SeverityMark } from './parts';
-import { Source } from './source';
+import { Source } from './findings/source';
 import { usePage } from './state';
 
 const most = 500;

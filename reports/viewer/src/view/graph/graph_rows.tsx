@@ -1,8 +1,8 @@
 import { Component } from 'preact';
-import type { CaptureNode } from '../data/page_data';
-import type { Lanes } from '../graph/lanes';
-import type { GraphRow } from '../graph/rows';
-import { counted, grouped, shortName } from '../model/words';
+import type { CaptureNode } from '../../data/page_data';
+import type { Lanes } from '../../graph/lanes';
+import type { GraphRow } from '../../graph/rows';
+import { counted, grouped, shortName } from '../../model/words';
 import { drawingWidth, laneWidth } from './graph_drawing';
 
 // A letter for each kind, so that colour is never the only sign.

@@ -1,5 +1,5 @@
-import type { Rule } from '../data/page_data';
-import { Paragraphs, Section } from './parts';
+import type { Rule } from '../../data/page_data';
+import { Paragraphs, Section } from '../parts';
 import { Code } from './source';
 
 function Example({ title, text }: { title: string; text: string }) {

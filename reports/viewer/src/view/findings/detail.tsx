@@ -1,17 +1,17 @@
 // Everything about one finding.
-import type { Finding } from '../model/findings';
-import { seenText } from '../model/cost';
-import { ruleOf } from '../model/fix';
-import { markdownOf } from '../model/markdown';
-import { placeText } from '../model/order';
-import { mostParts } from '../model/stack';
-import { counted } from '../model/words';
+import type { Finding } from '../../model/findings';
+import { seenText } from '../../model/cost';
+import { ruleOf } from '../../model/fix';
+import { markdownOf } from '../../model/markdown';
+import { placeText } from '../../model/order';
+import { mostParts } from '../../model/stack';
+import { counted } from '../../model/words';
 import { Allow, CostLine, FixPart, Why } from './advice';
-import { Copy, Facts, Go, More, Section, SeverityMark, Tag } from './parts';
+import { Copy, Facts, Go, More, Section, SeverityMark, Tag } from '../parts';
 import { RulePage } from './rule_page';
 import { Source } from './source';
 import { Stacks } from './stack';
-import { usePage } from './state';
+import { usePage } from '../state';
 
 export function Tags({ finding }: { finding: Finding }) {
   const { violation } = finding;

@@ -1,15 +1,15 @@
 // The list of findings with its facets, and beside it the one that is open.
 import { useMemo } from 'preact/hooks';
-import { filterFindings, type Filtered } from '../model/facets';
-import { groupings, rowsOf, orders, type Grouping, type Row, type Sorting } from '../model/order';
-import { linksTo, type Place } from '../model/place';
-import { counted, grouped } from '../model/words';
+import { filterFindings, type Filtered } from '../../model/facets';
+import { groupings, rowsOf, orders, type Grouping, type Row, type Sorting } from '../../model/order';
+import { linksTo, type Place } from '../../model/place';
+import { counted, grouped } from '../../model/words';
 import { Detail } from './detail';
 import { Facets } from './facets';
 import { FindingRow } from './finding_row';
-import { Go } from './parts';
-import { usePage, type Model } from './state';
-import { VirtualList } from './virtual_list';
+import { Go } from '../parts';
+import { usePage, type Model } from '../state';
+import { VirtualList } from '../virtual_list';
 
 const rowHeight = (row: Row) => ('heading' in row ? 34 : 76);
 

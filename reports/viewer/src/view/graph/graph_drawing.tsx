@@ -1,5 +1,5 @@
 // The lanes and lines left of the node names, for the rows in the page only.
-import { linesBetween, type Lanes, type Line } from '../graph/lanes';
+import { linesBetween, type Lanes, type Line } from '../../graph/lanes';
 
 export const rowSize = 26;
 const widest = 260;

@@ -1,6 +1,6 @@
 // The lines of source around a place, the place marked.
-import type { SourceLine } from '../data/page_data';
-import { sharedIndent } from '../model/words';
+import type { SourceLine } from '../../data/page_data';
+import { sharedIndent } from '../../model/words';
 
 // A report quotes a few lines. Of one that quotes a whole file, those around the place.
 const around = 50;

@@ -1,9 +1,9 @@
 import { Component } from 'preact';
-import type { Finding } from '../model/findings';
-import { placeText } from '../model/order';
-import { grouped } from '../model/words';
+import type { Finding } from '../../model/findings';
+import { placeText } from '../../model/order';
+import { grouped } from '../../model/words';
 import { Tags } from './detail';
-import { SeverityMark } from './parts';
+import { SeverityMark } from '../parts';
 
 interface Props {
   finding: Finding;

@@ -1,19 +1,19 @@
 // A captured graph: one row per node in the order of capture, one lane per stream.
 import { useMemo, useState } from 'preact/hooks';
-import type { Capture, CaptureNode } from '../data/page_data';
-import { faultsOf, outsideWork, type CaptureFaults } from '../graph/faults';
-import { lanesOf } from '../graph/lanes';
-import { orderNodes, type Ordered } from '../graph/order';
-import { graphRows, rowsByPlace, type GraphRow } from '../graph/rows';
-import { linksTo } from '../model/place';
-import type { Finding } from '../model/findings';
-import { counted, duration, grouped, resultText } from '../model/words';
-import { LinkTo } from './detail';
+import type { Capture, CaptureNode } from '../../data/page_data';
+import { faultsOf, outsideWork, type CaptureFaults } from '../../graph/faults';
+import { lanesOf } from '../../graph/lanes';
+import { orderNodes, type Ordered } from '../../graph/order';
+import { graphRows, rowsByPlace, type GraphRow } from '../../graph/rows';
+import { linksTo } from '../../model/place';
+import type { Finding } from '../../model/findings';
+import { counted, duration, grouped, resultText } from '../../model/words';
+import { LinkTo } from '../findings/detail';
 import { Drawing, drawingWidth, rowSize } from './graph_drawing';
 import { Dot, MoreRow, NodeRow } from './graph_rows';
-import { Facts, Go, Section, SeverityMark } from './parts';
-import { usePage } from './state';
-import { VirtualList } from './virtual_list';
+import { Facts, Go, Section, SeverityMark } from '../parts';
+import { usePage } from '../state';
+import { VirtualList } from '../virtual_list';
 
 const rowHeight = () => rowSize;
 

@@ -1,11 +1,11 @@
 // The report beside its baseline: new, fixed, still there.
-import type { Violation } from '../data/page_data';
-import { findingsOf, isOpen, type Finding } from '../model/findings';
-import { placeText } from '../model/order';
-import { counted, grouped } from '../model/words';
-import { LinkTo } from './detail';
-import { Go, SeverityMark } from './parts';
-import { usePage } from './state';
+import type { Violation } from '../../data/page_data';
+import { findingsOf, isOpen, type Finding } from '../../model/findings';
+import { placeText } from '../../model/order';
+import { counted, grouped } from '../../model/words';
+import { LinkTo } from '../findings/detail';
+import { Go, SeverityMark } from '../parts';
+import { usePage } from '../state';
 
 const listed = 100;
 

@@ -1,11 +1,11 @@
 // What to do about a finding: why, the cost, one fix, how to allow it. The first screen and the detail view show the same.
-import type { Violation } from '../data/page_data';
-import { costOf, stepsText } from '../model/cost';
-import { fixOf, whyOf } from '../model/fix';
-import { allowComment, allowEntry, isPython } from '../model/suppression';
-import { Command, Section } from './parts';
+import type { Violation } from '../../data/page_data';
+import { costOf, stepsText } from '../../model/cost';
+import { fixOf, whyOf } from '../../model/fix';
+import { allowComment, allowEntry, isPython } from '../../model/suppression';
+import { Command, Section } from '../parts';
 import { Code } from './source';
-import { usePage } from './state';
+import { usePage } from '../state';
 
 export function Why({ violation }: { violation: Violation }) {
   const { data } = usePage();

@@ -1,12 +1,12 @@
 // The trial over time: regions, captures, replays and blocking calls as bars on their threads.
 import { useMemo, useState } from 'preact/hooks';
-import type { Bar, TimelineThread } from '../data/page_data';
-import { isOpen, processName } from '../model/findings';
-import { barKinds, barText, drawnOf, exactTime, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, threadsByRank, ticksOf, timeText, type BarRow, type Span } from '../model/timeline';
-import { counted, grouped } from '../model/words';
-import { LinkTo } from './detail';
-import { Facts, Go, Section, SeverityMark } from './parts';
-import { usePage } from './state';
+import type { Bar, TimelineThread } from '../../data/page_data';
+import { isOpen, processName } from '../../model/findings';
+import { barKinds, barText, drawnOf, exactTime, findingsByBar, kindNames, placed, placeOfBar, rowsOf, spanOf, threadsByRank, ticksOf, timeText, type BarRow, type Span } from '../../model/timeline';
+import { counted, grouped } from '../../model/words';
+import { LinkTo } from '../findings/detail';
+import { Facts, Go, Section, SeverityMark } from '../parts';
+import { usePage } from '../state';
 
 const zooms = [1, 2, 4, 8, 16, 32, 64];
 

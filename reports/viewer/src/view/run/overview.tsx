@@ -1,14 +1,14 @@
 // The first screen: what it is, what to change first, what is proved.
-import type { Finding } from '../model/findings';
-import { factsOf, figuresOf, verdictWords } from '../model/headline';
-import { markdownOf } from '../model/markdown';
-import { placeText } from '../model/order';
-import { capitalised, counted, remedyParts } from '../model/words';
-import { Allow, CostLine, FixPart, Why } from './advice';
-import { LinkTo, Tags } from './detail';
-import { Command, Copy, Go, SeverityMark } from './parts';
-import { Source } from './source';
-import { usePage } from './state';
+import type { Finding } from '../../model/findings';
+import { factsOf, figuresOf, verdictWords } from '../../model/headline';
+import { markdownOf } from '../../model/markdown';
+import { placeText } from '../../model/order';
+import { capitalised, counted, remedyParts } from '../../model/words';
+import { Allow, CostLine, FixPart, Why } from '../findings/advice';
+import { LinkTo, Tags } from '../findings/detail';
+import { Command, Copy, Go, SeverityMark } from '../parts';
+import { Source } from '../findings/source';
+import { usePage } from '../state';
 
 function Figures() {
   const { data, findings } = usePage();

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Frame, Stack, Violation } from '../data/page_data';
-import { foldedStack, moduleNames, mostParts, roleTitles } from '../model/stack';
-import { baseName, counted } from '../model/words';
-import { More, Section } from './parts';
-import { usePage } from './state';
+import type { Frame, Stack, Violation } from '../../data/page_data';
+import { foldedStack, moduleNames, mostParts, roleTitles } from '../../model/stack';
+import { baseName, counted } from '../../model/words';
+import { More, Section } from '../parts';
+import { usePage } from '../state';
 
 const mostStacks = 10;
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { facetNames, facetTitles, type FacetName, type FacetValue, type Filtered } from '../model/facets';
-import { grouped } from '../model/words';
-import { usePage } from './state';
+import { facetNames, facetTitles, type FacetName, type FacetValue, type Filtered } from '../../model/facets';
+import { grouped } from '../../model/words';
+import { usePage } from '../state';
 
 const few = 8;
 const most = 60; // however long the report's list of files is

@@ -1,10 +1,10 @@
 // What ran and what was looked at: the ground that the verdict stands on.
-import type { Report } from '../data/page_data';
-import { checkedText, factsOf } from '../model/headline';
-import { byRank } from '../model/findings';
-import { baseName, bytes, capitalised, duration, grouped, resultText } from '../model/words';
-import { Facts } from './parts';
-import { usePage } from './state';
+import type { Report } from '../../data/page_data';
+import { checkedText, factsOf } from '../../model/headline';
+import { byRank } from '../../model/findings';
+import { baseName, bytes, capitalised, duration, grouped, resultText } from '../../model/words';
+import { Facts } from '../parts';
+import { usePage } from '../state';
 
 function Table({ title, head, rows }: { title: string; head: string[]; rows: (string | number)[][] }) {
   if (rows.length === 0) return null;
