@@ -17,7 +17,7 @@
 #include "cli/audit/cupti_hints.h"
 #include "cli/audit/death_watch.h"
 #include "cli/audit/environment.h"
-#include "cli/audit/killed_processes.h"
+#include "cli/audit/judge_run.h"
 #include "cli/audit/options.h"
 #include "cli/audit/preload_library.h"
 #include "cli/audit/program_file.h"
@@ -28,9 +28,6 @@
 #include "cli/commands.h"
 #include "cli/options/audited_program.h"
 #include "cli/registered_commands.h"
-#include "detector/analysis/analyze.h"
-#include "detector/seal/seal.h"
-#include "detector/seal/sealed_file.h"
 #include "reports/files/report_file.h"
 #include "reports/model/names.h"
 #include "reports/terminal/terminal.h"
@@ -38,8 +35,6 @@
 
 namespace capgate::cli {
 namespace {
-
-constexpr const char* kSealedFile = "trace.cgtrace";
 
 int refuse(const std::string& sentence) {
   complain(sentence);
@@ -68,65 +63,6 @@ class Progress {
  private:
   bool shown_;
 };
-
-std::vector<seal::UnseenProcess> unseen(const GpuWatch& watch) {
-  std::vector<seal::UnseenProcess> found;
-  for (const UnattachedProcess& process : watch.unattached()) {
-    found.push_back({process.pid, process.argv0,
-                     process.detector_loaded ? "the detector was loaded into it and left no trace"
-                                             : "LD_PRELOAD did not reach it, or its loader ignored it"});
-  }
-  return found;
-}
-
-seal::SealInput seal_input(const AuditOptions& options, const ProgramFile& program, const TraceFolder& folder,
-                           const GpuWatch& watch, const ProgramRun& run, seal::Expectations expected) {
-  seal::SealInput input;
-  input.trace_dir = folder.path();
-  input.tool_version = CAPGATE_VERSION;
-  input.run.argv = options.program;
-  input.run.exit_code = run.exit_code;
-  input.run.signal = run.signal;
-  input.run.stopped_by_user = run.stopped_by_user;
-  input.run.wall_s = run.wall_s;
-  input.expected = std::move(expected);
-  input.unseen = unseen(watch);
-  if (input.unseen.empty() && traced_processes(folder.path()).empty()) {
-    input.reasons.push_back(why_no_trace(program, probe_driver(), shell_line(command_line())));
-  }
-  return input;
-}
-
-// A driver that finds no GPU loads the detector all the same, and then makes no call that could be seen.
-void explain_silence(const ProgramFile& program, seal::SealedTrace& trace) {
-  const auto heard = [](const seal::Process& process) { return !process.trace.fact("cupti.proof").empty(); };
-  if (trace.processes.empty() || std::any_of(trace.processes.begin(), trace.processes.end(), heard)) return;
-  const DriverState driver = probe_driver();
-  if (driver.driver == Driver::works) return;
-  trace.reasons.insert(trace.reasons.begin(), why_no_trace(program, driver, shell_line(command_line())));
-}
-
-// Judges the sealed file and not what is in memory: `capgate analyze` then says the same of it, byte for
-// byte. Where the file cannot be written, as on a full disk, what it would have held is judged.
-Result<reports::Report> judge(const ProgramFile& program, const seal::SealInput& input,
-                              const ProgramRun& run) {
-  const Progress progress("reading the trace");
-  auto sealed = seal::seal(input);
-  if (!sealed) return Error{sealed.error()};
-  explain_silence(program, *sealed);
-  explain_killed(*sealed, getpid(), run.still_running);
-  const std::string file = input.trace_dir + "/" + kSealedFile;
-  if (const auto written = seal::write_sealed(*sealed, file); !written) {
-    complain(fmt::format("{}; the run is judged all the same, and its trace is not kept", written.error()));
-    const auto sections = seal::encode_sections(*sealed);
-    const auto read_back = seal::decode_sections(sections, file);
-    if (!read_back) return Error{read_back.error()};
-    return analysis::analyze(*read_back);
-  }
-  const auto read_back = seal::read_sealed(file);
-  if (!read_back) return Error{read_back.error()};
-  return analysis::analyze(*read_back);
-}
 
 // Where the report goes when it cannot go where it was asked for: into memory, or the folder of temporary
 // files.
@@ -203,22 +139,30 @@ int audit(const AuditOptions& options) {
     complain(fmt::format("process {} still uses CUDA; what it does from now on is not judged", pid));
   }
 
-  const auto input = seal_input(options, *program, *folder, watch, *run, std::move(plan->expected));
+  const std::string command = shell_line(command_line());
+  auto input = seal_input(options, *program, *folder, watch, *run, std::move(plan->expected), command);
+  input.tool_version = CAPGATE_VERSION;
   const SecondInterrupt interrupt(run->stopped_by_user, [&] { folder->remove(); });
-  const auto report = judge(*program, input, *run);
-  if (!report) {
+  const auto judged = [&] {
+    const Progress progress("reading the trace");
+    return judge_run(*program, input, *run, command);
+  }();
+  if (!judged) {
     folder->keep();
-    return refuse(fmt::format("{}; the trace is kept in {}", report.error(), folder->path()));
+    return refuse(fmt::format("{}; the trace is kept in {}", judged.error(), folder->path()));
   }
-  const auto written = reports::write_report(*report, options.out);
+  if (!judged->not_kept.empty())
+    complain(fmt::format("{}; the run is judged all the same, and its trace is not kept", judged->not_kept));
+  const reports::Report& report = judged->report;
+  const auto written = reports::write_report(report, options.out);
   reports::TerminalOptions view;
   view.color = use_color(STDERR_FILENO);
   view.width = reports::terminal_width(STDERR_FILENO);
   view.frames = plan->settings.frames;
-  std::fputs(reports::render_terminal(*report, view).c_str(), stderr);
+  std::fputs(reports::render_terminal(report, view).c_str(), stderr);
   if (!written) {
     folder->keep();
-    const std::string elsewhere = options.out == "-" ? "" : write_elsewhere(*report);
+    const std::string elsewhere = options.out == "-" ? "" : write_elsewhere(report);
     return refuse(fmt::format("{}{}; the trace is kept in {}", written.error(),
                               elsewhere.empty() ? "" : "; the report is in " + elsewhere, folder->path()));
   }
@@ -226,7 +170,7 @@ int audit(const AuditOptions& options) {
   if (!options.trace.empty()) {
     std::fprintf(stderr, "Trace: %s/%s\n", printable(folder->path()).c_str(), kSealedFile);
   }
-  return reports::exit_code(*report, *reports::named<reports::Severity>(options.fail_on), true);
+  return reports::exit_code(report, *reports::named<reports::Severity>(options.fail_on), true);
 }
 
 // The settings in force as a settings file says them; a run of the program needs none of it.
