@@ -50,17 +50,19 @@ const Situation& situation_named(const Violation& violation) {
 
 namespace {
 
-// Advice for PyTorch helps nobody whose process does not load it.
 bool is_in_vain(std::string_view text, const Violation& violation) {
   const auto torch = violation.details.find("torch");
-  if (torch == violation.details.end() || torch->second != "not loaded") return false;
+  return torch != violation.details.end() && torch->second == "not loaded" && is_for_torch(text);
+}
+
+}  // namespace
+
+bool is_for_torch(std::string_view text) {
   for (const std::string_view word :
        {"torch", "Tensor", "tensor", "non_blocking", "pin_memory", "wait_stream", "copy_(", "replay()"})
     if (text.find(word) != std::string_view::npos) return true;
   return false;
 }
-
-}  // namespace
 
 std::string_view fix_of(const Situation& situation, const Violation& violation) {
   const bool python = language_of(violation) == Language::python && !situation.python_fix.empty() &&

@@ -52,6 +52,9 @@ const Situation& situation_named(const Violation& violation);
 // The language of the line that the violation names.
 Language language_of(const Violation& violation);
 
+// Advice for PyTorch: it helps nobody whose process does not load it.
+bool is_for_torch(std::string_view text);
+
 // The fix in one line and its example, in the violation's language; the example is empty where that language
 // has none.
 std::string_view fix_of(const Situation& situation, const Violation& violation);

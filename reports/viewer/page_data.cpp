@@ -123,7 +123,8 @@ Json situations_of(const Report& report) {
                      {"fix", one.fix},
                      {"python_fix", one.python_fix},
                      {"cpp", one.cpp},
-                     {"python", one.python}});
+                     {"python", one.python},
+                     {"python_is_for_torch", is_for_torch(one.python)}});
   return out;
 }
 

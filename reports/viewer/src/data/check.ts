@@ -178,7 +178,7 @@ export function wrongPageData(data: unknown): string | null {
     frames: list(object({ language: text, file: text, line: whole, function: text, module: text, inlined: flag, library: flag })),
     report: report(frames),
     rules: list(rule),
-    situations: list(object({ id: text, title: text, why: text, fix: text, python_fix: text, cpp: text, python: text })),
+    situations: list(object({ id: text, title: text, why: text, fix: text, python_fix: text, cpp: text, python: text, python_is_for_torch: flag })),
     claims: object({ headline: text, first: text, proved: texts, not_proved: list(reason) }),
     baseline: nullable(object({ file: text, fixed: list(violation(frames)) })),
   })(data);

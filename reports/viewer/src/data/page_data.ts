@@ -218,6 +218,7 @@ export interface Situation {
   python_fix: string;
   cpp: string;
   python: string;
+  python_is_for_torch: boolean; // it helps nobody whose process does not load PyTorch
 }
 
 // What the verdict stands on, as the terminal says it.

@@ -20,18 +20,11 @@ function lines(code: string): string[] {
   return code.split('\n').filter((line) => line.trim() !== '');
 }
 
-// Advice for PyTorch helps nobody whose process does not load it. The same words as in reports/catalogue/situations.cpp.
-const torchWords = /torch|[Tt]ensor|non_blocking|pin_memory|wait_stream|copy_\(|replay\(\)/;
-
-function inVain(text: string, violation: Violation): boolean {
-  return violation.details.torch === 'not loaded' && torchWords.test(text);
-}
-
 export function fixOf(violation: Violation, data: PageData): Fix {
   const situation = situationOf(violation, data);
   const inPython = isPython(violation, data);
   if (!situation) return { text: violation.hint, code: [], language: inPython ? 'Python' : 'C++' };
-  const python = inPython && !inVain(situation.python, violation);
+  const python = inPython && !(situation.python_is_for_torch && violation.details.torch === 'not loaded');
   const fix = (python && situation.python_fix) || situation.fix;
   return { text: violation.hint || fix, code: lines(python ? situation.python : situation.cpp), language: python ? 'Python' : 'C++' };
 }

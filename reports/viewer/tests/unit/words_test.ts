@@ -75,6 +75,9 @@ test('a fix and a reason come from the situation where the report names one', ()
   expect(fixOf(named, data)).toEqual({ text: 'do this', code: ['one();', 'two();'], language: 'C++' });
   const python = { ...named, location: { file: 'a.py', line: 1, function: 'f' } };
   expect(fixOf(python, data)).toEqual({ text: 'do that', code: [], language: 'Python' });
+  const forTorch = { ...data, situations: [{ ...data.situations[0], python_is_for_torch: true }] } as unknown as PageData;
+  expect(fixOf({ ...python, details: { torch: 'not loaded' } }, forTorch)).toEqual({ text: 'do this', code: ['one();', 'two();'], language: 'C++' });
+  expect(fixOf({ ...python, details: {} }, forTorch).language).toBe('Python');
 });
 
 test('nothing of a report becomes markup in Markdown', () => {
