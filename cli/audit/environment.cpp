@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/file_name.h"
 #include "cli/audit/preload_library.h"
 
 namespace capgate::cli {
@@ -50,8 +51,7 @@ std::string joined(const std::vector<std::string>& parts, char separator) {
 // Also that of another capgate, around this one or of another version: two of them would fight for CUPTI and
 // write into one folder.
 bool is_detector(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  const std::string_view file = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  const std::string_view file = file_name(path);
   return file == kPreloadFile || file == kWatchHostFile;
 }
 

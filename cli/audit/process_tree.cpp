@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/file_name.h"
+
 namespace capgate::cli {
 namespace fs = std::filesystem;
 namespace {
@@ -23,11 +25,6 @@ std::string contents(const fs::path& file) {
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
-}
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 }  // namespace

@@ -30,11 +30,6 @@ bool is_plumbing(const Frame& frame) {
              : frame.file.ends_with("/cuda_runtime.h") || frame.file.ends_with("/cuda_runtime_api.h");
 }
 
-bool is_interpreter(const Frame& frame) {
-  return frame.function.starts_with("_PyEval_") || frame.module.starts_with("libpython") ||
-         frame.module.starts_with("python3") || frame.module == "python";
-}
-
 // All instantiations of a template are one place.
 std::string site_of(const Place& place) {
   const auto& at = place.location;
@@ -79,7 +74,7 @@ Place Places::make(uint32_t native_stack, uint32_t python_stack, std::string_vie
   if (caller != native.end() && caller->module.empty() && caller->function.empty()) place.user_called = true;
 
   const auto split =
-      python.empty() ? native.end() : std::find_if(native.begin(), native.end(), is_interpreter);
+      python.empty() ? native.end() : std::find_if(native.begin(), native.end(), reports::is_interpreter);
   place.frames.assign(native.begin(), split);
   place.frames.insert(place.frames.end(), python.begin(), python.end());
   place.frames.insert(place.frames.end(), split, native.end());

@@ -5,21 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "detector/trace/cuda_results.h"
+
 namespace capgate::analysis {
 
-enum CaptureError : int32_t {
-  kCaptureUnsupported = 900,
-  kCaptureInvalidated = 901,
-  kCaptureMerge = 902,
-  kCaptureUnmatched = 903,
-  kCaptureUnjoined = 904,
-  kCaptureIsolation = 905,
-  kCaptureImplicit = 906,
-  kCapturedEvent = 907,
-  kCaptureWrongThread = 908,
-};
-inline constexpr int32_t kInvalidHandle = 400;
-inline constexpr int32_t kNotReady = 600;
+using enum trace::CaptureError;
+using trace::CaptureError;
+using trace::kInvalidHandle;
+using trace::kNotReady;
 
 // CUDA refused the call because of a capture. 901 is not among them: it is the consequence of an earlier
 // refusal.

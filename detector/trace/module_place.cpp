@@ -3,6 +3,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/file_name.h"
+
 namespace capgate::trace {
 
 std::string module_place(const std::vector<Module>& modules, uint64_t ip) {
@@ -13,7 +15,7 @@ std::string module_place(const std::vector<Module>& modules, uint64_t ip) {
   };
   for (auto module = modules.rbegin(); module != modules.rend(); ++module)
     if (module->start <= ip && ip < module->end)
-      return module->path.substr(module->path.rfind('/') + 1) + "+" + hex(ip - module->bias);
+      return std::string(file_name(module->path)) + "+" + hex(ip - module->bias);
   return hex(ip);
 }
 

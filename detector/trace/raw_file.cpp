@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "detector/trace/load.h"
 #include "detector/trace/record_check.h"
 
 namespace capgate::trace {
@@ -17,13 +18,6 @@ constexpr uint32_t kMostChunkBytes = 64u << 20;
 
 std::string at(const std::string& name, uint64_t offset, const std::string& what) {
   return name + ": byte " + std::to_string(offset) + ": " + what;
-}
-
-template <class T>
-T load(const std::byte* data) {
-  T value;
-  std::memcpy(&value, data, sizeof(value));
-  return value;
 }
 
 std::string header_fault(const std::vector<std::byte>& bytes, FileHeader& header, uint64_t& offset) {

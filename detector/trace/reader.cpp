@@ -3,17 +3,11 @@
 #include <cstring>
 
 #include "base/hex.h"
+#include "detector/trace/load.h"
 #include "detector/trace/record_check.h"
 
 namespace capgate::trace {
 namespace {
-
-template <class T>
-T load(const std::byte* data) {
-  T value;
-  std::memcpy(&value, data, sizeof(value));
-  return value;
-}
 
 std::string text_at(const std::byte* data, size_t bytes) {
   return std::string(reinterpret_cast<const char*>(data), bytes);

@@ -3,16 +3,10 @@
 #include <cstring>
 
 #include "detector/trace/format.h"
+#include "detector/trace/load.h"
 
 namespace capgate::trace {
 namespace {
-
-template <class Record>
-Record load(const std::byte* data) {
-  Record record;
-  std::memcpy(&record, data, sizeof(record));
-  return record;
-}
 
 // Bytes that a record of this type needs, its variable part included; 0 when the fixed part is cut.
 uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {

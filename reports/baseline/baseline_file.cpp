@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/printable.h"
+#include "base/trimmed.h"
 #include "reports/model/names.h"
 
 namespace capgate::reports {
@@ -37,13 +38,6 @@ std::optional<std::string_view> cut(std::string_view& text, std::string_view end
   const std::string_view front = text.substr(0, at);
   text.remove_prefix(at + end.size());
   return front;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const size_t first = text.find_first_not_of(kSpace);
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 // Where the next " [id]" begins, from `from` on.

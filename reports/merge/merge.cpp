@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/file_name.h"
 #include "reports/merge/assumptions.h"
 #include "reports/merge/merge_sources.h"
 #include "reports/merge/merge_verified.h"
@@ -36,10 +37,6 @@ int component_order(const Report& report) {
       return 3;
   }
   return 4;
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 struct Field {
@@ -74,7 +71,7 @@ Result<void> check_subjects(const std::vector<MergeInput>& inputs) {
         return mismatch(inputs[i], inputs[k], "a number of GPUs of", std::to_string(*a.devices),
                         std::to_string(*b.devices));
       if (is_runtime(inputs[i].report) && is_runtime(inputs[k].report) && !a.program.empty() &&
-          !b.program.empty() && base_name(a.program) != base_name(b.program))
+          !b.program.empty() && file_name(a.program) != file_name(b.program))
         return mismatch(inputs[i], inputs[k], "program", a.program, b.program);
     }
   return {};

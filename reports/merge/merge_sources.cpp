@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/file_name.h"
 #include "reports/identity/source_path.h"
 #include "reports/settings/frames.h"
 
@@ -15,10 +16,6 @@ namespace capgate::reports {
 namespace {
 
 using Sources = std::set<std::string>;
-
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 // An older audit lists no sources: its faults' frames name some.
 void add_named(const Report& report, Sources& into) {
@@ -44,10 +41,10 @@ bool is_of_a_lint(const Report& report) {
 class ByName {
  public:
   explicit ByName(const Sources& paths) {
-    for (const std::string& path : paths) paths_.emplace(last_part(path), &path);
+    for (const std::string& path : paths) paths_.emplace(file_name(path), &path);
   }
   bool has(const std::string& path) const {
-    const auto [first, last] = paths_.equal_range(last_part(path));
+    const auto [first, last] = paths_.equal_range(file_name(path));
     return std::any_of(first, last, [&](const auto& entry) { return same_source(*entry.second, path); });
   }
 

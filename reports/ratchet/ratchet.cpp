@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_name.h"
+
 namespace capgate::reports {
 namespace {
 
@@ -11,11 +13,6 @@ namespace {
 // may differ in the last of them.
 bool is_more(double a, double b) {
   return a > b + std::fmax(0.001, std::fabs(b) * 1e-9);
-}
-
-// The same program lies in another folder on another machine.
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace
@@ -34,7 +31,8 @@ Ratchet compare_metrics(const Metrics& now, const Metrics& before, std::string f
   }
   for (const auto& [metric, value] : now.values)
     if (held(metric) != Held::no && !before.values.contains(metric)) out.added.push_back(metric);
-  if (!now.program.empty() && !before.program.empty() && last_part(now.program) != last_part(before.program))
+  // The same program lies in another folder on another machine.
+  if (!now.program.empty() && !before.program.empty() && file_name(now.program) != file_name(before.program))
     out.other_program = before.program;
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/file_name.h"
 #include "reports/identity/fingerprint.h"
 #include "reports/identity/function_key.h"
 #include "reports/settings/glob.h"
@@ -63,15 +64,10 @@ constexpr auto kNotUserCompared = [] {
   return all;
 }();
 
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 bool matches(std::string_view pattern, Compared compared, const Frame& frame) {
   switch (compared) {
     case Compared::module:
-      return glob_match(pattern, frame.module) || glob_match(pattern, base_name(frame.module));
+      return glob_match(pattern, frame.module) || glob_match(pattern, file_name(frame.module));
     case Compared::file:
       return glob_match(pattern, frame.file) || glob_match(pattern, frame.module);
     case Compared::function:
@@ -88,14 +84,6 @@ bool is_static_cuda(const Frame& frame) {
   const auto capital = [&](size_t at) { return name.size() > at && name[at] >= 'A' && name[at] <= 'Z'; };
   return (name.starts_with("cuda") && capital(4)) || (name.starts_with("cu") && capital(2)) ||
          name.starts_with("__cuda") || name.starts_with("libcudart_static_");
-}
-
-// Where Python runs a function: what stands further in is beneath Python, what stands further out is around
-// it.
-bool is_interpreter(const Frame& frame) {
-  const std::string_view module = base_name(frame.module);
-  return module.starts_with("libpython") || module.starts_with("python3") || module == "python" ||
-         frame.function.starts_with("_PyEval_");
 }
 
 bool last_part_is(std::string_view function, std::string_view kernel) {
@@ -129,6 +117,12 @@ Location location_of(const Frame& frame) {
 }
 
 }  // namespace
+
+bool is_interpreter(const Frame& frame) {
+  const std::string_view module = file_name(frame.module);
+  return module.starts_with("libpython") || module.starts_with("python3") || module == "python" ||
+         frame.function.starts_with("_PyEval_");
+}
 
 bool in_package(std::string_view path) {
   return path.find("/site-packages/") != std::string_view::npos ||

@@ -19,6 +19,9 @@ std::span<const std::string_view> built_in_not_user();
 // The user's own: everything that no list excludes. transformers and vLLM are the user's.
 bool is_user_frame(const Frame& frame, const FrameSettings& settings = {});
 
+// Where Python runs a function: frames further in are beneath Python, frames further out are around it.
+bool is_interpreter(const Frame& frame);
+
 // The path is one of an installed Python package's: it holds site-packages or dist-packages.
 bool in_package(std::string_view path);
 

@@ -3,20 +3,13 @@
 #include <filesystem>
 
 #include "base/files/read_text.h"
+#include "base/trimmed.h"
 #include "reports/catalogue/catalogue.h"
 #include "reports/suppressions/suppressions.h"
 #include "reports/suppressions/unproven.h"
 
 namespace capgate::reports {
 namespace {
-
-constexpr std::string_view kSpace = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 // Calls visit(line, number) for each line.
 template <class Visit>
@@ -35,7 +28,7 @@ std::string parse_line(std::string_view line, FileSuppression& out) {
   if (colon == std::string_view::npos) return "expected `rule:frame-glob  reason`";
   const std::string_view rule = trimmed(line.substr(0, colon));
   const std::string_view rest = trimmed(line.substr(colon + 1));
-  const size_t gap = rest.find_first_of(kSpace);
+  const size_t gap = rest.find_first_of(kBlanks);
   if (rule != "*" && rule != kUnproven && !find_rule(rule)) return unknown_rule(rule);
   if (rest.empty()) return "the frame glob is missing; `*` matches any frame";
   if (gap == std::string_view::npos) return "the reason is missing: `rule:frame-glob  reason`";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file_name.h"
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
 #include "reports/verdict/claims.h"
@@ -18,10 +19,6 @@ void add(std::string& list, const std::string& part, std::string_view between = 
   if (part.empty()) return;
   if (!list.empty()) list += between;
   list += part;
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 bool only_sources(const Report& report) {
@@ -154,13 +151,13 @@ std::string third_line(const Report& report, bool all) {
 
 std::string terminal::subject(const Report& report) {
   const Subject& subject = report.subject;
-  std::string program = base_name(subject.program);
+  std::string program(file_name(subject.program));
   if (program.empty() && only_sources(report)) {  // what ran was capgate itself
     const auto sources = subject.more.find("sources");
     program = sources == subject.more.end() ? "these sources" : sources->second;
   }
   if (program.empty() && report.run && !report.run->argv.empty())
-    program = base_name(report.run->argv.front());
+    program = file_name(report.run->argv.front());
   if (program.empty()) program = "the program";
   std::string more;
   if (!subject.build_id.empty()) add(more, "build " + subject.build_id.substr(0, 12));

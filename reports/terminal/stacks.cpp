@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/file_name.h"
 #include "reports/identity/fingerprint.h"
 #include "reports/identity/function_key.h"
 #include "reports/model/names.h"
@@ -27,7 +28,7 @@ std::string module_name(const Frame& frame) {
     if (slash != std::string::npos && slash > 0) return key.substr(0, slash);
     return "Python";
   }
-  return path.substr(path.rfind('/') + 1);
+  return std::string(file_name(path));
 }
 
 std::string shown_function(const Frame& frame) {
@@ -198,7 +199,7 @@ size_t outside_of(const Stack& stack, const Violation& violation) {
 std::string spoken_of(const Violation& violation) {
   const Location& at = violation.location;
   if (at.file.empty()) return clean(violation.rule);
-  return tail_of(clean(at.file.substr(at.file.rfind('/') + 1)), 60) + ":" + std::to_string(at.line);
+  return tail_of(clean(std::string(file_name(at.file))), 60) + ":" + std::to_string(at.line);
 }
 
 }  // namespace

@@ -16,12 +16,12 @@
 #include "detector/preload/writer/counters.h"
 #include "detector/preload/writer/thread_state.h"
 #include "detector/preload/writer/trace_file.h"
+#include "detector/trace/cuda_results.h"
 
 namespace capgate::preload {
 namespace {
 
 constexpr uint32_t kDriver = CUPTI_CB_DOMAIN_DRIVER_API, kRuntime = CUPTI_CB_DOMAIN_RUNTIME_API;
-constexpr int32_t kNotReady = 600;  // cudaError_t and CUresult alike
 
 // Frames whose exit will not come: their ids went off meanwhile, or the program left the call some other way.
 // Better to call a nested call outermost than the reverse, which would hide everything after it.
@@ -116,7 +116,7 @@ void leave_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   const auto family = frame.shape->kind();
   if (record != nullptr && trace_live()) {
     record->t_end_ns = has_trait(family, trace::kUntimed) ? record->t_begin_ns : monotonic_ns();
-    if (result != 0 && result != kNotReady && record->stack == 0) take_stacks(thread, *record);
+    if (result != 0 && result != trace::kNotReady && record->stack == 0) take_stacks(thread, *record);
     if (result == 0) record->out = product;
     if (const uint64_t bytes = result == 0 ? read_given_bytes(*frame.shape, call.functionParams) : 0;
         bytes != 0)

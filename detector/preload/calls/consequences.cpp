@@ -14,12 +14,10 @@
 #include "detector/preload/table/families.h"
 #include "detector/preload/table/window.h"
 #include "detector/preload/writer/thread_state.h"
+#include "detector/trace/cuda_results.h"
 
 namespace capgate::preload {
 namespace {
-
-// cudaError_t and CUresult agree on these.
-constexpr int32_t kNotReady = 600, kUnmatched = 903, kWrongThread = 908;
 
 void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint64_t* capture_id) {
   const uint64_t stream = frame.stream;
@@ -36,7 +34,7 @@ void begin_capture(ThreadState& thread, const Frame& frame, uint32_t mode, uint6
 void end_capture(ThreadState& thread, const Frame& frame, const CUpti_CallbackData& call, int32_t result,
                  uint64_t graph) {
   // These two leave the capture as it is: it belongs to another stream or thread.
-  if (result == kUnmatched || result == kWrongThread) return;
+  if (result == trace::kCaptureUnmatched || result == trace::kCaptureWrongThread) return;
   OpenCapture capture;
   if (!capture_ends(frame.stream, &capture)) return;
   note_exceptions_at_end(thread, capture);
@@ -59,7 +57,7 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
   }
   follow_graph_call(thread, frame, call, result);
   if (result != 0) {
-    if (result == kNotReady) return;
+    if (result == trace::kNotReady) return;
     OpenCapture dead;
     while (captures_open() != 0 && capture_just_died(&dead))
       tell_death(thread, dead, call.functionName, result);
