@@ -15,7 +15,7 @@
 #include "base/printable.h"
 #include "base/shell_line.h"
 #include "cli/audit/cupti_hints.h"
-#include "cli/audit/death_watch.h"
+#include "cli/audit/deaths/death_watch.h"
 #include "cli/audit/environment.h"
 #include "cli/audit/judge_run.h"
 #include "cli/audit/options.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/audit/deaths/killed_processes.h"
 #include "cli/audit/driver_probe.h"
-#include "cli/audit/killed_processes.h"
 #include "cli/audit/why_no_trace.h"
 #include "detector/analysis/analyze.h"
 #include "detector/seal/sealed_file.h"

@@ -1,4 +1,4 @@
-#include "cli/audit/death_watch.h"
+#include "cli/audit/deaths/death_watch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

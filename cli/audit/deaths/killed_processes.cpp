@@ -1,4 +1,4 @@
-#include "cli/audit/killed_processes.h"
+#include "cli/audit/deaths/killed_processes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/audit/death_line.h"
+#include "cli/audit/deaths/death_line.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/audit/death_watch.h"
+#include "cli/audit/deaths/death_watch.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/printable.h"
-#include "cli/audit/death_line.h"
+#include "cli/audit/deaths/death_line.h"
 
 namespace capgate::cli {
 
