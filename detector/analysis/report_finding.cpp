@@ -98,10 +98,6 @@ void Judge::report(const Finding& finding) {
     if (scope.rule == finding.rule || scope.rule == "*") allow = &scope;
   if (allow)
     entry.allow_reason = allow->reason;
-  else if (finding.capture != kNone &&
-           !timeline_.captures[static_cast<size_t>(finding.capture)].allow_failure.empty() &&
-           timeline_.captures[static_cast<size_t>(finding.capture)].state == CaptureState::failed)
-    entry.allow_reason = timeline_.captures[static_cast<size_t>(finding.capture)].allow_failure;
   else
     ++entry.unallowed;
 

@@ -43,8 +43,7 @@ struct Capture {
   uint64_t stream = 0;  // key, see stream_key()
   uint64_t cuda_id = 0;
   int device = trace::kNoDevice;
-  std::string bucket;         // empty: unnamed
-  std::string allow_failure;  // reason, when the program said that it expects this capture to fail
+  std::string bucket;  // empty: unnamed
   const trace::CaptureRecord* record = nullptr;
   uint64_t graph = 0;
   uint64_t launches = 0;

@@ -25,11 +25,9 @@ enum CallFlag : uint32_t {
   kInCallback = 1u << 2,       // made in a host function or stream callback
   kHasStreamArg = 1u << 3,
   kStackTruncated = 1u << 4,
-  kFrameworkIgnored = 1u << 5,
   kCapturing = 1u << 6,  // the stream given was capturing at enter
   kLegacyStream =
       1u << 7,  // goes to the legacy default stream (null stream, or implied by a synchronous call)
-  kEnterMissed = 1u << 8,  // only the exit was seen
 };
 
 // cuPointerGetAttribute's answer, as far as the rules need it.

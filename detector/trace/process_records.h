@@ -83,13 +83,6 @@ struct CounterRecord {
   uint64_t blocked_ns;
 };
 
-struct PointerRecord {
-  RecordHeader h;
-  uint64_t start, bytes;
-  uint32_t memory;  // Memory
-  uint32_t reserved;
-};
-
 struct EndRecord {
   RecordHeader h;
   uint64_t t_ns;

@@ -67,7 +67,6 @@ struct ProcessTrace {
   std::vector<OnThread<GraphNodeRecord>> exec_nodes;
   std::vector<OnThread<ThreadRecord>> threads;
   std::vector<OnThread<CounterRecord>> counters;
-  std::vector<OnThread<PointerRecord>> pointers;
   std::vector<OnThread<ExceptionRecord>> exceptions;
   std::vector<OnThread<NoticeRecord>> notices;
   std::vector<OnThread<PoolBlockRecord>> pool_blocks;

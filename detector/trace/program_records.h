@@ -29,8 +29,7 @@ enum class MarkOp : uint16_t {
   allow_end,
   break_begin,
   break_end,
-  expect_fail,
-  detach
+  detach = 8  // 7 was never written
 };
 
 struct MarkRecord {

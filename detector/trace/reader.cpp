@@ -106,9 +106,6 @@ class Collector {
       case RecordType::counter:
         add(to_.counters, data, tid, type);
         return;
-      case RecordType::pointer:
-        add(to_.pointers, data, tid, type);
-        return;
       case RecordType::exception:
         add(to_.exceptions, data, tid, type);
         return;

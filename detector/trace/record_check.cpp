@@ -77,8 +77,6 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return fixed(sizeof(CounterRecord));
     case RecordType::end:
       return fixed(sizeof(EndRecord));
-    case RecordType::pointer:
-      return fixed(sizeof(PointerRecord));
     case RecordType::exception:
       return fixed(sizeof(ExceptionRecord));
     case RecordType::notice:

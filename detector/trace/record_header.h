@@ -28,11 +28,11 @@ enum class RecordType : uint16_t {
   graph_node = 16,   // GraphNodeRecord: one node of a finished capture, with its parameters
   graph_edge = 17,   // GraphEdgeRecord
   thread = 18,       // ThreadRecord: a thread's name
-  counter = 19,      // CounterRecord: calls outside everything judged, written at exit and now and then
+  counter = 19,      // CounterRecord: calls outside everything judged; grows in place
   end = 20,          // EndRecord: the program reached exit
-  pointer = 21,      // PointerRecord: registration or mapping state that no call record tells
-  exception = 22,    // ExceptionRecord: an exception while the thread had a capture open, or an uncaught one
-  notice = 23,       // NoticeRecord: what a framework reports of its own about captures
+  // 21 was never written
+  exception = 22,  // ExceptionRecord: an exception while the thread had a capture open, or an uncaught one
+  notice = 23,     // NoticeRecord: what a framework reports of its own about captures
   graph_contents = 24,  // GraphContentsRecord: its nodes, edges and links follow
   graph_link = 25,      // GraphLinkRecord: a node that holds another graph
   node_clone = 26,      // NodeCloneRecord: a node made as the copy of another

@@ -85,8 +85,7 @@ void ProgramMarks::mark(const trace::OnThread<trace::MarkRecord>& record) {
     case trace::MarkOp::break_end:
       if (thread.breaks > 0) --thread.breaks;
       break;
-    case trace::MarkOp::expect_fail:  // of a capture: OpenCaptures
-    case trace::MarkOp::detach:       // of the whole run
+    case trace::MarkOp::detach:  // of the whole run
       break;
   }
 }

@@ -22,7 +22,6 @@ void OpenCaptures::begin(size_t index, uint64_t stream, std::string bucket) {
   begun.stream = stream;
   begun.device = call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
   begun.bucket = std::move(bucket);
-  begun.allow_failure = std::exchange(expected_failures_[call.tid], "");
   if (const auto record = records_.find(begun.begin_seq); record != records_.end()) {
     begun.record = record->second;
     begun.cuda_id = record->second->capture_id;
@@ -48,15 +47,6 @@ int32_t OpenCaptures::end(size_t index, uint64_t stream) {
   std::erase(open_, id);
   for (auto& [tid, begun] : begun_by_) std::erase(begun, id);
   return id;
-}
-
-void OpenCaptures::expect_failure(uint32_t tid, std::string reason) {
-  if (reason.empty()) reason = "the program expects it to fail";
-  const auto begun = begun_by_.find(tid);
-  if (begun == begun_by_.end() || begun->second.empty())
-    expected_failures_[tid] = std::move(reason);
-  else
-    capture(begun->second.back()).allow_failure = std::move(reason);
 }
 
 int32_t OpenCaptures::of_stream(const Call& call, uint64_t stream) const {

@@ -18,7 +18,6 @@ class OpenCaptures {
   void begin(size_t index, uint64_t stream, std::string bucket);
   // Returns the capture that ended, kNone where the call ended none.
   int32_t end(size_t index, uint64_t stream);
-  void expect_failure(uint32_t tid, std::string reason);
 
   // The capture that the call's stream takes part in, and the one that its thread belongs to.
   int32_t of_stream(const Call& call, uint64_t stream) const;
@@ -35,7 +34,6 @@ class OpenCaptures {
   std::unordered_map<uint64_t, const trace::CaptureRecord*> records_;  // by begin_seq
   std::unordered_map<uint64_t, int32_t> in_capture_;                   // stream -> capture
   std::map<uint32_t, std::vector<int32_t>> begun_by_;                  // thread -> open captures
-  std::map<uint32_t, std::string> expected_failures_;                  // of the thread's next capture
   std::vector<int32_t> open_;
 };
 

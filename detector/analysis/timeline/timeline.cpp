@@ -68,10 +68,7 @@ class Walk {
   void mark(const trace::OnThread<trace::MarkRecord>& record) {
     marks_.mark(record);
     const auto op = static_cast<trace::MarkOp>(record.r.op);
-    if (op == trace::MarkOp::expect_fail)
-      captures_.expect_failure(record.tid, std::string(trace_.text(record.r.b ? record.r.b : record.r.a)));
-    else if (op == trace::MarkOp::detach)
-      out_.detached = true;
+    if (op == trace::MarkOp::detach) out_.detached = true;
   }
 
   void verify(const trace::OnThread<trace::VerifyRecord>& record) {

@@ -13,12 +13,12 @@ constexpr std::array kTypes = {
     "none",       "meta",         "string",     "stack",          "python_stack", "module",     "call",
     "region",     "mark",         "stream",     "context",        "module_load",  "graph",      "exec",
     "node",       "capture",      "graph_node", "graph_edge",     "thread",       "counter",    "end",
-    "pointer",    "exception",    "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node",
+    "unused",     "exception",    "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node",
     "pool_block", "host_operand", "verify"};
 constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
-constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop",  "allow_begin", "allow_end",
-                                 "break_begin", "break_end",   "expect_fail", "detach"};
+constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop", "allow_begin", "allow_end",
+                                 "break_begin", "break_end",   "unused",     "detach"};
 constexpr std::array kVerifyOps = {"?", "begin", "step", "output", "differs", "end"};
 constexpr std::array kObjectOps = {"?", "made", "destroyed", "cloned", "loaded", "unloaded"};
 

@@ -227,18 +227,6 @@ TEST_F(Judged, SuppressionsByFileAndByComment) {
   EXPECT_EQ(report.violations[0].source[0].text, "  sync();");
 }
 
-TEST_F(Judged, AnExpectedFailureIsSuppressed) {
-  p.at("decode.cpp", 10, "capture");
-  p.mark(trace::MarkOp::expect_fail, "a test of the fallback");
-  p.begin_capture();
-  p.at("decode.cpp", 11, "route");
-  p.sync(kStream, 900);
-  p.end_capture(kStream, 0, 901);
-  p.end();
-  const auto report = trace.report();
-  EXPECT_EQ(faults(report), Faults{"error host-sync decode.cpp:11 route (suppressed)"}) << text(report);
-}
-
 TEST_F(Judged, TheSameReportFromTheFileByteForByte) {
   p.mark(trace::MarkOp::bucket_push, "decode");
   healthy();
