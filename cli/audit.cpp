@@ -211,7 +211,7 @@ void register_audit(CLI::App& app, int& exit_code) {
   add_suppressions(*command, options->suppressions);
   add_rank(*command, options->rank);
   command->add_flag("--watch-host", options->watch_host,
-                    "Watch free() and munmap(), too: for host memory that graphs refer to");
+                    "Also watch free() and munmap(), to see when host memory goes that a graph refers to");
   add_fail_on(*command, options->fail_on);
   command->add_flag("--dump-config", options->dump_config,
                     "Print the settings in force as a .capgate.toml, and exit");
@@ -224,7 +224,7 @@ void register_audit(CLI::App& app, int& exit_code) {
       return;
     }
     if (options->program.empty())
-      throw CLI::ValidationError("which program? capgate audit [OPTIONS] -- PROGRAM [ARGS...]");
+      throw CLI::ValidationError("no program to run is given: capgate audit [OPTIONS] -- PROGRAM [ARGS...]");
     exit_code = audit(*options);
   });
 }

@@ -42,7 +42,7 @@ Result<void> may_become_export(const std::string& path) {
   there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<size_t>(there.gcount()));
   if (reports::begins_like_export(begin)) return {};
-  return Error{"--out " + path + ": is no export, and is not overwritten"};
+  return Error{"--out " + path + ": is not an export of capgate; refusing to overwrite it"};
 }
 
 Result<void> run(const ExportOptions& options) {
@@ -91,7 +91,7 @@ void register_export(CLI::App& app, int& exit_code) {
       ->type_name("FILE");
   command
       ->add_option("--out", options->out,
-                   "Where it goes; default -, standard output. No input is overwritten")
+                   "Where the output goes; default -, standard output. No input is overwritten")
       ->type_name("FILE");
   command->callback([options, &exit_code] {
     const auto done = run(*options);

@@ -54,7 +54,7 @@ Result<void> write_metrics(const reports::Metrics& metrics, const GateOptions& o
   if (path != "-" && std::filesystem::is_regular_file(path, ec) && std::filesystem::file_size(path, ec) > 0) {
     const auto there = read_text(path);
     if (!there || !reports::is_metrics(*there))
-      return Error{"--metrics " + path + ": is no file of metrics, and is not overwritten"};
+      return Error{"--metrics " + path + ": is not a file of metrics; refusing to overwrite it"};
   }
   return write_text(reports::to_json(metrics), path);
 }
@@ -68,7 +68,7 @@ Result<reports::Baseline> updated(const GateOptions& options, const reports::Rep
     if (!read) return Error{read.error()};
     if (read->is_report)
       return Error{options.baseline +
-                   ": is a report, and is not overwritten; --update-baseline writes a text of its own"};
+                   ": is a report; --update-baseline writes a baseline file and does not overwrite reports"};
     before = std::move(*read);
   }
   reports::BaselineEntry fresh;
@@ -126,20 +126,19 @@ void add_baseline(CLI::App& command, GateOptions& options) {
           .add_option("--baseline", options.baseline,
                       "An older report, or a baseline file: only findings that it does not have can fail")
           ->type_name("FILE");
-  auto* update =
-      command
-          .add_flag("--update-baseline", options.update_baseline,
-                    "Rewrite the baseline file so that it has all findings of REPORT and nothing else")
-          ->needs(baseline);
-  command.add_option("--owner", options.owner, "With --update-baseline: whose the added faults are")
+  auto* update = command
+                     .add_flag("--update-baseline", options.update_baseline,
+                               "Rewrite the baseline file to hold exactly the findings of REPORT")
+                     ->needs(baseline);
+  command.add_option("--owner", options.owner, "With --update-baseline: who owns the faults that are added")
       ->type_name("NAME")
       ->needs(update)
       ->check(reports::wrong_owner, "");
   command
-      .add_option(
-          "--until", options.until,
-          "With --update-baseline: the last day, such as 2027-01-31, on which faults may stay that are added "
-          "or whose line has ended")
+      .add_option("--until", options.until,
+                  "With --update-baseline: the last day, such as 2027-01-31, on which faults are accepted "
+                  "that are added "
+                  "or whose line has ended")
       ->type_name("DATE")
       ->needs(update)
       ->check([](const std::string& date) { return reports::wrong_end(date); }, "");
@@ -156,8 +155,9 @@ void register_gate(CLI::App& app, int& exit_code) {
       ->type_name("");
   add_baseline(*command, *options);
   command
-      ->add_option("--no-worse-than", options->no_worse_than,
-                   "Numbers that --metrics wrote, or an older report: also fail where one of them got worse")
+      ->add_option(
+          "--no-worse-than", options->no_worse_than,
+          "A file that --metrics wrote, or an older report: also fail if one of its numbers got worse")
       ->type_name("FILE");
   command
       ->add_option("--metrics", options->metrics,

@@ -47,7 +47,7 @@ int print_explained(const lint::LintRun& run, const lint::LintOptions& asked) {
   }
   complain(
       tree ? "no function " + asked.dump_tree + " has a body in these sources"
-           : "no function of these sources has that line in its body: see that the file is one of them, and "
+           : "no function of these sources has that line in its body: check that the file is one of them and "
              "that the preprocessor keeps the line");
   if (run.report.coverage.files_failed.value_or(0) > 0 && !run.report.reasons.empty())
     complain(run.report.reasons.front().text);
@@ -194,8 +194,9 @@ void register_lint(CLI::App& app, int& exit_code) {
       "--whole-file", settings.options.whole_file,
       "Report device values that reach host decisions outside captured regions too, as warnings");
   command
-      ->add_option("--region", settings.options.regions,
-                   "NVTX ranges whose name matches are regions; the first literal in the name counts")
+      ->add_option(
+          "--region", settings.options.regions,
+          "NVTX ranges whose name matches are regions; compared with the first string literal of the name")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command
@@ -205,7 +206,7 @@ void register_lint(CLI::App& app, int& exit_code) {
   add_fail_on(*command, options->fail_on);
   command
       ->add_option("--suppressions", settings.suppressions,
-                   "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
+                   "File of faults to keep out of the verdict, one per line: rule:frame-glob  reason")
       ->type_name("FILE");
   command
       ->add_option(
@@ -239,7 +240,9 @@ void register_lint(CLI::App& app, int& exit_code) {
                    "CUDA toolkit; default: that of the command's nvcc, CUDA_PATH, CUDA_HOME, nvcc in PATH, "
                    "/usr/local/cuda")
       ->type_name("DIR");
-  command->add_option("--root", settings.root, "Code below it is judged; default: each file's git repository")
+  command
+      ->add_option("--root", settings.root,
+                   "Judge the code below this folder; default: each file's git repository")
       ->type_name("DIR");
   command->add_option("--resource-dir", settings.resource_dir, "clang 19's own headers (lib/clang/19)")
       ->type_name("DIR");
@@ -248,7 +251,9 @@ void register_lint(CLI::App& app, int& exit_code) {
                    "Where results are kept; default: XDG cache, capgate/lint")
       ->type_name("DIR");
   command->add_flag("--no-cache", options->no_cache, "Neither read nor keep results");
-  command->add_option("--timeout", settings.timeout_s, "Seconds for one source, then it counts as not parsed")
+  command
+      ->add_option("--timeout", settings.timeout_s,
+                   "Seconds allowed per source; one that takes longer counts as not parsed")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->check(
@@ -285,7 +290,7 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->excludes("--summary-out")
       ->excludes("--build");
   command->add_flag("-v,--verbose", options->verbose,
-                    "Print which compiler options are left out, and where time goes");
+                    "Print which compiler options are ignored, and how long each part took");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -222,7 +222,9 @@ const std::vector<std::string>& command_line() {
 }
 
 void add_fail_on(CLI::App& command, std::string& word) {
-  command.add_option("--fail-on", word, "Exit with 1 from this severity on: error (the default) or warning")
+  command
+      .add_option("--fail-on", word,
+                  "Exit with 1 on a fault of this severity or worse: error (the default) or warning")
       ->type_name("SEVERITY")
       ->check(
           [](const std::string& given) {
@@ -253,8 +255,8 @@ void complain(const std::string& sentence) {
 namespace {
 
 // Where one of the three is closed, the next file that is opened would take its number and get what is
-// printed. What is read from or printed to a closed one still fails, since an output that went nowhere is no
-// output; only complaints have no better place. An audited program still finds them closed.
+// printed. Reading from a closed one, or writing results to it, is still an error; error messages are
+// dropped, since they have nowhere else to go. An audited program still finds them closed.
 void fill_standard_streams() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_RDWR};
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
@@ -274,9 +276,9 @@ int guarded(int argc, char** argv) {
   try {
     return with_output_written(run(argc, argv));
   } catch (const std::bad_alloc&) {
-    complain("there is not enough memory for this");
+    complain("out of memory");
   } catch (const std::exception& unforeseen) {
-    complain(std::string("this should not have happened: ") + unforeseen.what());
+    complain(std::string("internal error: ") + unforeseen.what());
   }
   return kExitInconclusive;
 }

@@ -49,7 +49,7 @@ Result<void> run(const MergeOptions& options) {
 void register_merge(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
   auto* command =
-      app.add_subcommand("merge", "Make one report of several; a fault seen both ways becomes one");
+      app.add_subcommand("merge", "Combine reports into one; a fault that two of them found is listed once");
   command->add_option("REPORTS", options->reports, "The reports' files; - reads standard input")
       ->required()
       ->type_name("");

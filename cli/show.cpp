@@ -48,7 +48,7 @@ Result<void> run(const ShowOptions& options) {
 }
 
 void add_selection(CLI::App& command, ShowOptions& options) {
-  command.add_option("--rule", options.rules, "List only faults of this rule; may be given again")
+  command.add_option("--rule", options.rules, "List only faults of this rule; repeatable")
       ->type_name("RULE")
       ->expected(1)
       ->take_all()
@@ -59,13 +59,13 @@ void add_selection(CLI::App& command, ShowOptions& options) {
           "");
   command
       .add_option("--file", options.files,
-                  "List only faults in these files: a glob such as 'model/*.py'; may be given again")
+                  "List only faults in these files: a glob such as 'model/*.py'; repeatable")
       ->type_name("GLOB")
       ->expected(1)
       ->take_all();
   command
       .add_option("--severity", options.severity,
-                  "List only faults from this severity on: error, warning or note")
+                  "List only faults of this severity or worse: error, warning or note")
       ->type_name("SEVERITY")
       ->check(
           [](const std::string& word) {

@@ -17,7 +17,7 @@ Result<std::string> find_preload_library(const char* file) {
     const fs::path candidate = place / file;
     if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
   }
-  return Error{fmt::format("{} is missing: it belongs into {}; install capgate again", file,
+  return Error{fmt::format("{} is missing: it belongs in {}; install capgate again", file,
                            (folder.parent_path() / "lib").string())};
 }
 

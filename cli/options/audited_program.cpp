@@ -8,9 +8,7 @@
 namespace capgate::cli {
 
 void add_regions(CLI::App& command, std::vector<std::string>& regions) {
-  command
-      .add_option("--region", regions,
-                  "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; may be given more than once")
+  command.add_option("--region", regions, "NVTX ranges that are steps: a glob, or DOMAIN@GLOB; repeatable")
       ->type_name("GLOB")
       ->allow_extra_args(false)
       ->check(check_word, "");
@@ -19,7 +17,7 @@ void add_regions(CLI::App& command, std::vector<std::string>& regions) {
 void add_region_functions(CLI::App& command, std::vector<std::string>& functions) {
   command
       .add_option("--region-fn", functions,
-                  "A Python function that is a step, MODULE:CLASS.NAME; may be given more than once")
+                  "A Python function that is a step, MODULE:CLASS.NAME; repeatable")
       ->type_name("FUNCTION")
       ->allow_extra_args(false)
       ->check(check_region_function, "");
@@ -34,8 +32,7 @@ void add_rank(CLI::App& command, std::string& rank) {
 }
 
 void add_buckets(CLI::App& command, std::vector<std::string>& buckets) {
-  command
-      .add_option("--expect-bucket", buckets, "A bucket that must be captured; may be given more than once")
+  command.add_option("--expect-bucket", buckets, "A bucket that must be captured; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(check_word, "");
@@ -44,7 +41,7 @@ void add_buckets(CLI::App& command, std::vector<std::string>& buckets) {
 void add_suppressions(CLI::App& command, std::string& file) {
   command
       .add_option("--suppressions", file,
-                  "Faults to keep out of the verdict: lines of rule:frame-glob  reason")
+                  "File of faults to keep out of the verdict, one per line: rule:frame-glob  reason")
       ->type_name("FILE")
       ->check(check_word, "");
 }

@@ -57,7 +57,7 @@ Result<SealedTrace> parse_sealed(std::span<const std::byte> file, const std::str
   if (version < kOldestSealVersion || version > kSealVersion)
     return Error{name + ": a sealed trace of version " + std::to_string(version) +
                  "; this capgate reads versions " + std::to_string(kOldestSealVersion) + " to " +
-                 std::to_string(kSealVersion) + ": analyze it with the capgate that wrote it"};
+                 std::to_string(kSealVersion) + ": analyze it with the capgate version that wrote it"};
   auto sections = unpack(file.subspan(kHeadBytes), name);
   if (!sections) return Error{sections.error()};
   return decode_sections(*sections, name);

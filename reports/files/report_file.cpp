@@ -61,7 +61,7 @@ Result<void> may_become_report(const std::string& path) {
   // An option that lost its value (`--out a.cu`) must not cost a source, a trace or a program.
   std::error_code ec;
   if (path == "-" || !std::filesystem::is_regular_file(path, ec)) return {};
-  const Error refused{source_name(path) + ": is no report, and is not overwritten"};
+  const Error refused{source_name(path) + ": is not a capgate report; refusing to overwrite it"};
   std::ifstream there(path, std::ios::binary);
   char first = 0;
   if (!(there >> first)) return {};  // empty

@@ -23,7 +23,7 @@ Result<Report> read_report_alone(const std::string& path);
 // A reader sees the old file or the new one, never half of one. "-" writes to standard output.
 Result<void> write_report(const Report& report, const std::string& path);
 
-// Whether write_report would take the path: a file that is there and is no report is not overwritten.
+// Whether write_report would take the path: an existing file that is not a report is not overwritten.
 Result<void> may_become_report(const std::string& path);
 
 // Fails when writing `out` would cost one of the files that were read, under whatever name: nothing that was

@@ -23,7 +23,7 @@ using reports::Capture;
 using reports::Report;
 using reports::Verdict;
 
-struct Asking {
+struct GateQuery {
   const std::string& path;
   const Subject& self;
   const Demands& demands;
@@ -38,7 +38,7 @@ std::string shortened(const std::string& digest) {
 }
 
 // A field that the engine names must be in the report, and the same.
-std::optional<Answer> compare(const Asking& asking, Refusal refusal, std::string_view what,
+std::optional<Answer> compare(const GateQuery& asking, Refusal refusal, std::string_view what,
                               const std::string& theirs, const std::string& ours) {
   if (ours.empty() || ours == theirs) return std::nullopt;
   if (theirs.empty())
@@ -47,7 +47,7 @@ std::optional<Answer> compare(const Asking& asking, Refusal refusal, std::string
                                             shortened(theirs), shortened(ours)));
 }
 
-std::optional<Answer> check_verdict(const Asking& asking, const Report& report) {
+std::optional<Answer> check_verdict(const GateQuery& asking, const Report& report) {
   if (report.verdict == Verdict::fail)
     return asking.refuse(
         Refusal::failed,
@@ -69,7 +69,7 @@ std::optional<Answer> check_verdict(const Asking& asking, const Report& report) 
   return std::nullopt;
 }
 
-std::optional<Answer> check_subject(const Asking& asking, const Report& report) {
+std::optional<Answer> check_subject(const GateQuery& asking, const Report& report) {
   const Subject& self = asking.self;
   const auto& subject = report.subject;
   if (self.build_id.empty() && self.source_digest.empty())
@@ -91,7 +91,7 @@ std::optional<Answer> check_subject(const Asking& asking, const Report& report) 
   return compare(asking, Refusal::other_mode, "mode", subject.mode, self.mode);
 }
 
-std::optional<Answer> check_buckets(const Asking& asking, const Report& report) {
+std::optional<Answer> check_buckets(const GateQuery& asking, const Report& report) {
   for (const auto& bucket : asking.self.buckets) {
     const bool listed = std::find(report.subject.buckets.begin(), report.subject.buckets.end(), bucket) !=
                         report.subject.buckets.end();
@@ -104,7 +104,7 @@ std::optional<Answer> check_buckets(const Asking& asking, const Report& report) 
   return std::nullopt;
 }
 
-std::optional<Answer> check_machine(const Asking& asking, const Report& report) {
+std::optional<Answer> check_machine(const GateQuery& asking, const Report& report) {
   const Subject& self = asking.self;
   const auto& environment = report.environment;
   std::string sm = report.subject.sm;
@@ -124,7 +124,7 @@ std::optional<Answer> check_machine(const Asking& asking, const Report& report) 
                  driver_branch(self.driver_branch));
 }
 
-std::optional<Answer> check_evidence(const Asking& asking, const Report& report) {
+std::optional<Answer> check_evidence(const GateQuery& asking, const Report& report) {
   if (asking.demands.completed_capture) {
     if (report.coverage.captures_completed == 0)
       return asking.refuse(Refusal::no_capture, fmt::format("{} saw no completed capture", asking.path));
@@ -157,7 +157,7 @@ std::optional<Answer> check_evidence(const Asking& asking, const Report& report)
   return std::nullopt;
 }
 
-std::optional<Answer> check_verification(const Asking& asking, const Report& report) {
+std::optional<Answer> check_verification(const GateQuery& asking, const Report& report) {
   if (!asking.demands.verified_replays) return std::nullopt;
   const auto missing = reports::missing_verification(report, asking.self.buckets);
   if (!missing) return std::nullopt;
@@ -168,7 +168,7 @@ std::optional<Answer> check_verification(const Asking& asking, const Report& rep
 }
 
 // A pass that rests on nothing: somebody took out what kept it from being one.
-std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
+std::optional<Answer> check_proof(const GateQuery& asking, const Report& report) {
   Report anew = report;
   reports::add_missing_reasons(anew);
   if (anew.reasons.empty()) return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<Answer> check_proof(const Asking& asking, const Report& report) {
                                                            anew.reasons.front().text));
 }
 
-Answer check_report(const Asking& asking, const Report& report) {
+Answer check_report(const GateQuery& asking, const Report& report) {
   for (const auto test : {check_verdict, check_subject, check_buckets, check_machine, check_evidence,
                           check_verification, check_proof})
     if (auto answer = test(asking, report)) return *answer;
@@ -186,7 +186,7 @@ Answer check_report(const Asking& asking, const Report& report) {
 }  // namespace
 
 Answer check(const std::string& report_path, const Subject& self, const Demands& demands) {
-  const Asking asking{report_path, self, demands};
+  const GateQuery asking{report_path, self, demands};
   std::error_code ec;
   if (!std::filesystem::exists(report_path, ec))
     return asking.refuse(Refusal::missing, fmt::format("there is no report at {}", report_path));

@@ -16,7 +16,7 @@ constexpr JsonLimits kLimits{.depth = 64, .keys = 1000};
 
 // The violations are read while the text is: each is taken out of the JSON as soon as it is whole, so that a
 // report of a hundred thousand of them is never in memory as JSON.
-class TakenOut {
+class StreamedViolations {
  public:
   using Event = StrictJson::Event;
 
@@ -24,7 +24,7 @@ class TakenOut {
   bool keeps(int depth, Event event, const Json& value) {
     if (depth == 1) {
       if (event == Event::key) named_ = value.get_ref<const std::string&>() == "violations";
-      if (event == Event::array_start && named_) *this = TakenOut(true);
+      if (event == Event::array_start && named_) *this = StreamedViolations(true);
       if (event == Event::array_end) inside_ = false;
       return true;
     }
@@ -41,10 +41,10 @@ class TakenOut {
   const std::string& error() const { return error_; }
   std::vector<Violation> take() { return std::move(violations_); }
 
-  TakenOut() = default;
+  StreamedViolations() = default;
 
  private:
-  explicit TakenOut(bool inside) : inside_(inside) {}
+  explicit StreamedViolations(bool inside) : inside_(inside) {}
 
   bool named_ = false, inside_ = false;
   size_t seen_ = 0;
@@ -66,14 +66,15 @@ Error at_byte(std::string_view text, std::string_view source_name, size_t byte) 
 
 // Input: the text, or a stream of it. Throws what the parser throws, and JsonRefused.
 template <class Input>
-Json parse_input(Input&& input, TakenOut* taken_out) {
+Json parse_input(Input&& input, StreamedViolations* taken_out) {
   return StrictJson::parse<Json>(std::forward<Input>(input), kLimits,
                                  [&](int depth, StrictJson::Event event, const Json& value) {
                                    return taken_out == nullptr || taken_out->keeps(depth, event, value);
                                  });
 }
 
-Result<Json> parse(std::string_view text, std::string_view source_name, TakenOut* taken_out = nullptr) {
+Result<Json> parse(std::string_view text, std::string_view source_name,
+                   StreamedViolations* taken_out = nullptr) {
   const std::string source(source_name);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{source + ": is empty; a report was expected"};
@@ -104,7 +105,7 @@ std::optional<std::string> schema_of(std::string_view text) {
 namespace {
 
 // The report of its JSON, from which the violations were taken out.
-Result<Report> report_of(const Json& parsed, TakenOut& violations, const std::string& source) {
+Result<Report> report_of(const Json& parsed, StreamedViolations& violations, const std::string& source) {
   if (!parsed.is_object()) return Error{source + ": expected an object with the key \"schema\""};
   const auto schema = parsed.find("schema");
   if (schema == parsed.end() || !schema->is_string())
@@ -131,14 +132,14 @@ Result<Report> report_of(const Json& parsed, TakenOut& violations, const std::st
 }  // namespace
 
 Result<Report> from_json(std::string_view text, std::string_view source_name) {
-  TakenOut violations;
+  StreamedViolations violations;
   const auto json = parse(text, source_name, &violations);
   if (!json) return Error{json.error()};
   return report_of(*json, violations, std::string(source_name));
 }
 
 std::optional<Report> from_json(std::istream& text) {
-  TakenOut violations;
+  StreamedViolations violations;
   try {
     auto report = report_of(parse_input(text, &violations), violations, "");
     return report ? std::optional(std::move(*report)) : std::nullopt;

@@ -53,9 +53,10 @@ constexpr Field kFields[] = {{"build", &Subject::build_id},
 
 Error mismatch(const MergeInput& a, const MergeInput& b, std::string_view what, std::string_view in_a,
                std::string_view in_b) {
-  return Error{fmt::format(
-      "cannot merge: {} is about {} {}, {} about {}; make both reports on one build of one program", a.name,
-      what, in_a, b.name, in_b)};
+  return Error{
+      fmt::format("cannot merge: {} is about {} {}, {} about {}; make both reports from the same build of "
+                  "the same program",
+                  a.name, what, in_a, b.name, in_b)};
 }
 
 // Any two of them, so that what the first leaves open is still compared between the others.

@@ -249,7 +249,7 @@ Result<Settings> find_settings(const std::string& start) {
     const fs::path file = folder / ".capgate.toml";
     const auto there = fs::symlink_status(file, ec);
     if (fs::exists(there) && !fs::is_regular_file(file, ec)) {
-      return Error{file.string() + ": is no file that can be read; settings were expected"};
+      return Error{file.string() + ": cannot be read as a settings file"};
     }
     if (fs::is_regular_file(file, ec)) {
       auto text = read_settings_text(file.string());

@@ -1,4 +1,4 @@
-// What a project sets once for all its runs: `.capgate.toml`, found upward from where capgate works.
+// Project-wide settings: `.capgate.toml`, looked up in the working directory and its parents.
 //
 //   repository = "."                    # paths in reports are relative to it; default: this file's folder
 //   regions = ["decode step*"]          # NVTX ranges that are steps, as --region says them

@@ -65,7 +65,7 @@ Result<void> may_become_page(const std::string& path) {
   std::string begin(kFirstLine.size(), '\0');
   there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   if (there.gcount() == 0 || begin == kFirstLine) return {};  // empty, or a page
-  return Error{path + ": is no page of capgate, and is not overwritten"};
+  return Error{path + ": is not a page of capgate; refusing to overwrite it"};
 }
 
 }  // namespace capgate::reports

@@ -66,7 +66,7 @@ class View(unittest.TestCase):
         for name, text in {"notes.html": "<!doctype html><p>mine", "a.cu": "int main() {}"}.items():
             there = self.here / name
             there.write_text(text, encoding="utf-8")
-            self.assertIn("is no page of capgate, and is not overwritten", self.refused(FAULTY, "--out", there))
+            self.assertIn("is not a page of capgate; refusing to overwrite it", self.refused(FAULTY, "--out", there))
             self.assertEqual(there.read_text(encoding="utf-8"), text)
         report = self.here / "run.json"
         report.write_bytes(FAULTY.read_bytes())

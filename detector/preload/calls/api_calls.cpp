@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kDriver = CUPTI_CB_DOMAIN_DRIVER_API, kRuntime = CUPTI_CB_DOMAIN_RUNTIME_API;
 
 // Frames whose exit will not come: their ids went off meanwhile, or the program left the call some other way.
-// Better to call a nested call outermost than the reverse, which would hide everything after it.
+// Taking a nested call for an outermost one is harmless; the reverse would hide all later calls.
 void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
   const uint32_t epoch = window_epoch();
   for (uint32_t i = 0; i < thread.depth; ++i) {

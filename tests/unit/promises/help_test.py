@@ -114,7 +114,7 @@ class Help(Promises):
                 steps = [1 if line == "begin" else -1 for line in log.read_text(encoding="utf-8").split()]
                 self.assertEqual(max(sum(steps[: end + 1]) for end in range(len(steps))), expected)
 
-    @promise("capgate export --help", "Where it goes; default -, standard output. No input is overwritten")
+    @promise("capgate export --help", "Where the output goes; default -, standard output. No input is overwritten")
     def test_export_writes_to_standard_output(self):
         self.assertIn("host-sync", self.output("export", FAILED, "--format", "gcc"))
         self.assertEqual(list(self.here.iterdir()), [])

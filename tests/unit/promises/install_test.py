@@ -88,7 +88,7 @@ class Built(unittest.TestCase):
                 self.assertIn(system, (0, 3), "System V or Linux")
                 self.assertEqual(machine, 62, "EM_X86_64")
 
-    @promise(PAGE, "From the sources, on Debian 12 or a relative of it, with GCC 12 and the CUDA toolkit 13.0 or later:")
+    @promise(PAGE, "From the sources, on Debian 12 or a derivative, with GCC 12 and the CUDA toolkit 13.0 or later:")
     def test_this_build_is_one_of_those(self):
         release = pathlib.Path("/etc/os-release")
         if not release.exists() or 'VERSION_ID="12"' not in release.read_text(encoding="utf-8"):

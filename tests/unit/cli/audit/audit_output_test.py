@@ -28,7 +28,7 @@ class WhereThingsGo(Audit):
 
     def test_what_is_no_report_is_not_overwritten_and_the_program_does_not_run(self):
         (self.work / "model.py").write_text("print()\n")
-        self.assertIn("is no report", self.refused(self.audit("--out", "model.py", "--", "touch", "ran")))
+        self.assertIn("is not a capgate report", self.refused(self.audit("--out", "model.py", "--", "touch", "ran")))
         self.assertEqual((self.work / "model.py").read_text(), "print()\n")
         self.assertFalse((self.work / "ran").exists())
 

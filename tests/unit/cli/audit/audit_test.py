@@ -165,7 +165,7 @@ class HowItEnds(Audit):
         settings = self.work / ".capgate.toml"
         for make in (settings.mkdir, lambda: os.mkfifo(settings), lambda: settings.symlink_to(settings)):
             make()
-            self.assertIn(".capgate.toml: is no file", self.refused(self.audit("--", "true")))
+            self.assertIn(".capgate.toml: cannot be read as a settings file", self.refused(self.audit("--", "true")))
             settings.rmdir() if settings.is_dir() else settings.unlink()
 
     def test_the_settings_in_force_are_a_settings_file(self):
@@ -192,8 +192,8 @@ class HowItEnds(Audit):
 
     def test_wrong_usage(self):
         for words, tells in (
-            ([], "which program"),
-            (["--"], "which program"),
+            ([], "no program to run is given"),
+            (["--"], "no program to run is given"),
             (["./prog", "--flag"], "write -- before"),
             (["--frobnicate", "--", "true"], "no option --frobnicate"),
             (["--until", "captures=0", "--", "true"], "--until"),

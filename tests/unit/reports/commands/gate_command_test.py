@@ -62,7 +62,7 @@ class GateCommand(unittest.TestCase):
     def test_metrics_overwrite_nothing_else(self):
         source = self.write("a.cu", "int x;\n")
         copy = self.write("r.json", self.clean.read_text(encoding="utf-8"))
-        self.assertIn("is no file of metrics", self.refused("gate", self.clean, "--metrics", source))
+        self.assertIn("is not a file of metrics", self.refused("gate", self.clean, "--metrics", source))
         self.assertIn("would be lost", self.refused("gate", copy, "--metrics", copy))
         self.assertEqual(source.read_text(encoding="utf-8"), "int x;\n")
         self.run_capgate("gate", self.clean, "--metrics", "m.json")

@@ -40,7 +40,8 @@ TEST(ReportFile, OverwritesReportsAndNothingElse) {
        {"int main() {}\n", "[]\n", "\x7f\x45LF", "{\"name\": \"package\"}\n", "{", "{}",
         "{\"schema\": \"https://json-schema.org\"}", "{\"schema\": 1}"}) {
     put(kept);
-    EXPECT_EQ(write_report(clean_run(), path).error(), path + ": is no report, and is not overwritten");
+    EXPECT_EQ(write_report(clean_run(), path).error(),
+              path + ": is not a capgate report; refusing to overwrite it");
     EXPECT_EQ(*read_text(path), kept);
   }
   for (const std::string_view replaced :
