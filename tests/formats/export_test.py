@@ -128,7 +128,7 @@ class Export(unittest.TestCase):
                     out.write_text(text, encoding="utf-8")
                     done = self.run_export(FAULTY, "--format", name, "--out", out)
                     self.assertEqual((done.returncode, done.stdout), (2, ""))
-                    self.assertIn("is no export, and is not overwritten", done.stderr)
+                    self.assertIn("is not an export of capgate; refusing to overwrite it", done.stderr)
                     self.assertEqual(out.read_text(encoding="utf-8"), text)
 
     # SARIF
