@@ -194,9 +194,8 @@ void register_lint(CLI::App& app, int& exit_code) {
       "--whole-file", settings.options.whole_file,
       "Report device values that reach host decisions outside captured regions too, as warnings");
   command
-      ->add_option(
-          "--region", settings.options.regions,
-          "NVTX ranges whose name matches are regions; compared with the first string literal of the name")
+      ->add_option("--region", settings.options.regions,
+                   "NVTX ranges with a matching name are regions; its first literal counts")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command
@@ -240,9 +239,7 @@ void register_lint(CLI::App& app, int& exit_code) {
                    "CUDA toolkit; default: that of the command's nvcc, CUDA_PATH, CUDA_HOME, nvcc in PATH, "
                    "/usr/local/cuda")
       ->type_name("DIR");
-  command
-      ->add_option("--root", settings.root,
-                   "Judge the code below this folder; default: each file's git repository")
+  command->add_option("--root", settings.root, "Judge code below it; default: each file's git repository")
       ->type_name("DIR");
   command->add_option("--resource-dir", settings.resource_dir, "clang 19's own headers (lib/clang/19)")
       ->type_name("DIR");
@@ -252,8 +249,7 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command->add_flag("--no-cache", options->no_cache, "Neither read nor keep results");
   command
-      ->add_option("--timeout", settings.timeout_s,
-                   "Seconds allowed per source; one that takes longer counts as not parsed")
+      ->add_option("--timeout", settings.timeout_s, "Seconds per source; a slower one counts as not parsed")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->check(
@@ -290,7 +286,7 @@ void register_lint(CLI::App& app, int& exit_code) {
       ->excludes("--summary-out")
       ->excludes("--build");
   command->add_flag("-v,--verbose", options->verbose,
-                    "Print which compiler options are ignored, and how long each part took");
+                    "Print which compiler options are ignored, and where time goes");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -54,7 +54,7 @@ void step(int* count, float* x, cudaStream_t s) {{
 
     @promise(PAGE, "The first literal in the name is compared", "GLOB is of the default domain, and `engine@decode*` takes",
              "`nvtxDomainRangePushEx` is not seen.")  # fmt: skip
-    @promise(HELP, "NVTX ranges whose name matches are regions; compared with the first string literal of the name")
+    @promise(HELP, "NVTX ranges with a matching name are regions; its first literal counts")
     def test_names_of_ranges(self):
         source = f"""{CUDA}#include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvtx3.hpp>
@@ -130,7 +130,7 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         self.output("lint", "--cuda-path", "nowhere", "a.cpp", "--", "-DWANTED=1", code=2, env=variables)
 
     @promise(PAGE, "what nvcc alone understands is left out (`-v` lists it)")
-    @promise(HELP, "Print which compiler options are ignored, and how long each part took", "clang 19's own headers (lib/clang/19)")
+    @promise(HELP, "Print which compiler options are ignored, and where time goes", "clang 19's own headers (lib/clang/19)")
     def test_what_is_left_out_and_clangs_headers(self):
         step = self.write("a.cu", f"{CUDA}void step(cudaStream_t s) {{ {BEGIN} {END} }}\n")
         entry = {"directory": str(self.here), "file": "a.cu", "command": "nvcc --maxrregcount=32 -DA -c a.cu"}
@@ -143,7 +143,7 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         self.assertIn("clang 19's own headers are not in nowhere", printed)
 
     @promise(PAGE, "Another project's code outside the system and the toolkit: named under `not_checked`.")
-    @promise(HELP, "Judge the code below this folder; default: each file's git repository")
+    @promise(HELP, "Judge code below it; default: each file's git repository")
     def test_another_projects_code(self):
         self.write("theirs/wait.h", f"{CUDA}inline void wait(cudaStream_t s) {{ {WAIT} }}\n")
         source = f'#include "wait.h"\nvoid step(cudaStream_t s) {{ {BEGIN} wait(s); {END} }}\n'
