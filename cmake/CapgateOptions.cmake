@@ -12,6 +12,12 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 # the compile time. The preset dev has all of it, and so have the programs that are audited (-g on the target).
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 
+# GCC collects its garbage from 128 MiB on, which takes a tenth of the compile time of a batch of sources. Tools that are made of
+# clang read the same command line and do not know the option.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-expand=400;--param=ggc-min-heapsize=1000000;-Wno-unused-command-line-argument>")
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
@@ -32,6 +38,9 @@ endif()
 
 # For code whose own speed nobody feels, as command lines and tests: half the compile time of -O2.
 set(CAPGATE_QUICK_TO_COMPILE $<$<AND:$<CONFIG:RelWithDebInfo>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
+
+# For code that is felt only in reports of ten thousand findings: a quarter less to compile than -O2.
+set(CAPGATE_LIGHTLY_OPTIMISED $<$<AND:$<CONFIG:RelWithDebInfo>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 
 # Sources that include the same large headers are compiled `batch` at a time: most of a source's time goes into what it
 # includes. Names in unnamed namespaces must then be the batch's own; a source that cannot take part has the property
