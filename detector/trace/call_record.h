@@ -28,6 +28,8 @@ enum CallFlag : uint32_t {
   kCapturing = 1u << 6,  // the stream given was capturing at enter
   kLegacyStream =
       1u << 7,  // goes to the legacy default stream (null stream, or implied by a synchronous call)
+  kSampledStep =
+      1u << 9,  // of a graph's launch: the kernel launches up to the thread's next one are recorded
 };
 
 // cuPointerGetAttribute's answer, as far as the rules need it.

@@ -27,9 +27,9 @@ namespace capgate::trace {
 
 inline constexpr char kMagic[8] = {'C', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
 // 2: graphs are written when an executable is made of them (graph_contents and what follows it), with the
-// calls that build and change them. 3: verifications, whose results change a verdict. Older versions are read
-// as before.
-inline constexpr uint32_t kVersion = 3;
+// calls that build and change them. 3: verifications, whose results change a verdict. 4: the launches of
+// eager steps, with which graphs are compared. Older versions are read as before.
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kOldestVersion = 1;
 inline constexpr uint32_t kChunkMagic = 0x4b484347;  // "GCHK"
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "detector/trace/process_trace.h"
@@ -25,20 +26,26 @@ inline size_t index_in(const std::vector<OnThread<GraphNodeRecord>>& list, const
   return inside ? static_cast<size_t>(element - list.data()) : list.size();
 }
 
-// Of a node of ProcessTrace::graph_nodes or exec_nodes; empty when their layout is not known, or lies outside
-// the bytes that were recorded.
+// Of a record of ProcessTrace::graph_nodes, exec_nodes or eager_launches; empty when their layout is not
+// known, or lies outside the bytes that were recorded.
 inline std::vector<NodeParam> node_params(const ProcessTrace& trace, const GraphNodeRecord& r) {
   std::vector<NodeParam> out;
   if ((r.param_layout & kParamsPlaced) == 0) return out;
-  size_t index = index_in(trace.graph_nodes, r);
-  const bool of_graph = index < trace.graph_nodes.size();
-  if (!of_graph) index = index_in(trace.exec_nodes, r);
-  const auto& begins = of_graph ? trace.node_params_at : trace.exec_params_at;
-  if (index >= begins.size()) return out;
+  const std::vector<uint64_t>* begins = nullptr;
+  size_t index = 0;
+  for (const auto& [list, its_begins] : {std::pair(&trace.graph_nodes, &trace.node_params_at),
+                                         std::pair(&trace.exec_nodes, &trace.exec_params_at),
+                                         std::pair(&trace.eager_launches, &trace.launch_params_at)}) {
+    index = index_in(*list, r);
+    if (index >= list->size()) continue;
+    begins = its_begins;
+    break;
+  }
+  if (!begins || index >= begins->size()) return out;
   struct Layout {
     uint32_t offset, size;
   };
-  const std::byte* layout = trace.node_params.data() + begins[index];
+  const std::byte* layout = trace.node_params.data() + (*begins)[index];
   const std::span params(layout + size_t{r.param_count} * sizeof(Layout), r.param_bytes);
   out.reserve(r.param_count);
   for (uint32_t i = 0; i < r.param_count; ++i) {

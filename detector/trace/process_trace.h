@@ -59,12 +59,13 @@ struct ProcessTrace {
   std::vector<OnThread<GraphNodeRecord>> graph_nodes;
   std::vector<std::byte> node_params;    // what stands behind the records of kernel nodes, one after another
   std::vector<uint64_t> node_params_at;  // where each node's begins; beside graph_nodes
-  std::vector<uint64_t> exec_params_at;  // the same, beside exec_nodes
+  std::vector<uint64_t> exec_params_at, launch_params_at;  // the same, beside exec_nodes and eager_launches
   std::vector<OnThread<GraphEdgeRecord>> graph_edges;
   std::vector<OnThread<GraphContentsRecord>> graph_contents;
   std::vector<OnThread<GraphLinkRecord>> graph_links;
   std::vector<OnThread<NodeCloneRecord>> node_clones;
   std::vector<OnThread<GraphNodeRecord>> exec_nodes;
+  std::vector<OnThread<GraphNodeRecord>> eager_launches;  // GraphNodeRecord::graph: the call
   std::vector<OnThread<ThreadRecord>> threads;
   std::vector<OnThread<CounterRecord>> counters;
   std::vector<OnThread<ExceptionRecord>> exceptions;

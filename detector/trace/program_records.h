@@ -10,6 +10,8 @@ namespace capgate::trace {
 
 enum class RegionOp : uint16_t { push = 1, pop = 2, start = 3, stop = 4 };
 enum class RegionSource : uint16_t { nvtx = 1, capgate_h = 2 };
+// RecordHeader::flags of a push: the kernel launches in the range are recorded.
+inline constexpr uint16_t kSampledRegion = 1;
 
 struct RegionRecord {
   RecordHeader h;

@@ -100,6 +100,10 @@ class Collector {
         take_node_params(data, to_.exec_params_at);
         add(to_.exec_nodes, data, tid, type);
         return;
+      case RecordType::eager_launch:
+        take_node_params(data, to_.launch_params_at);
+        add(to_.eager_launches, data, tid, type);
+        return;
       case RecordType::thread:
         add(to_.threads, data, tid, type);
         return;

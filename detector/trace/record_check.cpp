@@ -34,6 +34,7 @@ uint64_t needed(RecordType type, const std::byte* data, size_t bytes) {
       return sizeof(r) + uint64_t{r.build_id_bytes} + r.path_bytes;
     }
     case RecordType::exec_node:
+    case RecordType::eager_launch:
     case RecordType::graph_node: {
       if (!fixed(sizeof(GraphNodeRecord))) return 0;
       const auto r = load<GraphNodeRecord>(data);

@@ -40,6 +40,7 @@ enum class RecordType : uint16_t {
   pool_block = 28,      // PoolBlockRecord: memory that a framework's own allocator hands out
   host_operand = 29,    // HostOperandRecord: whether memory that a captured copy names is still there
   verify = 30,          // VerifyRecord: what verify_replay says of itself
+  eager_launch = 31,    // GraphNodeRecord with the call's sequence number in place of the graph: a launch
 };
 
 struct RecordHeader {

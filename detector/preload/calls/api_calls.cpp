@@ -3,11 +3,13 @@
 #include "detector/preload/calls/call_record.h"
 #include "detector/preload/calls/consequences.h"
 #include "detector/preload/calls/graph_calls.h"
+#include "detector/preload/calls/launches.h"
 #include "detector/preload/calls/scope.h"
 #include "detector/preload/calls/until.h"
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/device_facts.h"
 #include "detector/preload/cuda/driver_api.h"
+#include "detector/preload/marks/sampled_steps.h"
 #include "detector/preload/memory/host_operands.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/table/call_shape.h"
@@ -38,6 +40,13 @@ void drop_stale_frames(ThreadState& thread, uint32_t domain, uintptr_t here) {
   }
 }
 
+// Its parameters, where it is the driver's call.
+void add_launch(ThreadState& thread, const trace::CallRecord& outermost, uint64_t seq, uint32_t domain,
+                uint32_t cbid, const CUpti_CallbackData& call) {
+  if (domain == kDriver && records_launches(thread) && (outermost.flags & trace::kCapturing) == 0)
+    write_launch(thread, seq, cbid, call.functionParams);
+}
+
 uint64_t stream_key(uint64_t stream, uint32_t flags) {
   return stream == 0 && (flags & trace::kPerThreadStream) != 0 ? 2 : stream;
 }
@@ -64,8 +73,10 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
     const Frame& outer = thread.frames[0];
     frame.judged = outer.judged;
     if (family == Family::launch && outer.record != nullptr &&
-        outer.record->family == uint16_t(Family::launch))
+        outer.record->family == uint16_t(Family::launch)) {
       complete_launch(thread, *outer.record, *shape, call);
+      add_launch(thread, *outer.record, outer.seq, domain, cbid, call);
+    }
     if (!outer.judged || !nested_tells(outer.shape->kind(), family)) return;
   } else {
     frame.judged = is_judged(thread, family);
@@ -90,6 +101,8 @@ void enter_call(ThreadState& thread, uint32_t domain, uint32_t cbid, const CUpti
   frame.name = call_name(thread, domain, cbid, call.functionName);
   frame.record = write_call(thread, frame, domain, cbid, call, operands, nested);
   if (family == Family::graph_launch) check_operands(thread, frame.seq);
+  if (family == Family::launch && !nested && frame.record != nullptr)
+    add_launch(thread, *frame.record, frame.seq, domain, cbid, call);
   // Our own work above is not the program's waiting time.
   if (frame.record != nullptr) frame.record->t_begin_ns = monotonic_ns();
 }

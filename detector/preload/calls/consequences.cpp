@@ -7,6 +7,7 @@
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/cuda/graph_dump.h"
+#include "detector/preload/marks/sampled_steps.h"
 #include "detector/preload/memory/host_watch.h"
 #include "detector/preload/memory/pool_blocks.h"
 #include "detector/preload/system/debug.h"
@@ -80,6 +81,8 @@ void follow(ThreadState& thread, Frame& frame, const CUpti_CallbackData& call, i
       break;
     case Family::graph_launch:
       thread.launched_graph = true;
+      if (frame.record != nullptr && replay_begins(thread, frame.record->object))
+        frame.record->flags |= trace::kSampledStep;
       note_replay();
       break;
     case Family::stream_destroy: {

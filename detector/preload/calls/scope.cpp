@@ -3,6 +3,7 @@
 #include "detector/preload/cuda/captures.h"
 #include "detector/preload/cuda/driver_api.h"
 #include "detector/preload/marks/ranges.h"
+#include "detector/preload/marks/sampled_steps.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/table/families.h"
 #include "detector/preload/writer/counters.h"
@@ -40,6 +41,7 @@ CAPGATE_AFTER_FORK(forget_in_child)
 
 bool is_judged(const ThreadState& thread, Family family) {
   if (captures_open() != 0 || thread.verifications != 0) return true;
+  if (family == Family::launch) return records_launches(thread);
   if (has_trait(family, trace::kOnlyCaptures)) return false;
   return thread.marked_ranges != 0 || process_range_open() || thread.launched_graph;
 }
@@ -52,6 +54,7 @@ bool has_room(ThreadState& thread, Family family, bool judged) {
     return room;
   }
   if (captures_open() != 0) return true;
+  if (family == Family::launch && records_launches(thread)) return has_room_for_launch(thread);
   if (judged && in_step_only(thread) && has_trait(family, trace::kFrequent) &&
       ++thread.step_calls > kCallsInSteps) {
     count(thread, "thinned:step");
@@ -81,6 +84,7 @@ bool is_repeated_poll(ThreadState& thread, Family family, uint32_t domain, uint3
 
 bool wants_stack(const ThreadState& thread, const trace::CallRecord& record, Family family, bool judged) {
   if (family == Family::launch) {
+    if (records_launches(thread) && (record.flags & trace::kCapturing) == 0) return true;
     if (thread.captures_open.load(std::memory_order_relaxed) == 0) return false;
     return (record.flags & trace::kLegacyStream) != 0 ||
            record.capture_status != CU_STREAM_CAPTURE_STATUS_ACTIVE;

@@ -29,7 +29,8 @@ static_assert(same(trace::kConditionalNode, CU_GRAPH_NODE_TYPE_CONDITIONAL));
 constexpr size_t kMaxParams = 128;
 constexpr size_t kMaxParamBytes = 32 << 10;
 constexpr uint64_t kMaxParamBytesOfProcess = 64 << 20;
-std::atomic<uint64_t> g_param_bytes{0};
+// Of nodes, and of launches: neither takes the other's room.
+std::atomic<uint64_t> g_node_bytes{0}, g_launch_bytes{0};
 
 struct Layout {
   uint32_t offset, size;
@@ -120,7 +121,8 @@ void read_side(ThreadState& thread, CUmemorytype type, const void* host, CUdevic
 
 bool write_kernel_node(ThreadState& thread, NodeOwner owner, CUgraphNode node,
                        const CUDA_KERNEL_NODE_PARAMS& params, bool with_params) {
-  with_params = with_params && g_param_bytes.load(std::memory_order_relaxed) < kMaxParamBytesOfProcess;
+  std::atomic<uint64_t>& used = owner.type == trace::RecordType::eager_launch ? g_launch_bytes : g_node_bytes;
+  with_params = with_params && used.load(std::memory_order_relaxed) < kMaxParamBytesOfProcess;
   Layout layout[kMaxParams];
   size_t total = 0, count = 0, block_bytes = 0;
   const void* block = with_params ? argument_block(params, &block_bytes) : nullptr;
@@ -159,7 +161,7 @@ bool write_kernel_node(ThreadState& thread, NodeOwner owner, CUgraphNode node,
       if (params.kernelParams[i] != nullptr)
         memcpy(tail + layout[i].offset, params.kernelParams[i], layout[i].size);
   }
-  g_param_bytes.fetch_add(total, std::memory_order_relaxed);
+  used.fetch_add(total, std::memory_order_relaxed);
   if (owner.type == trace::RecordType::graph_node && is_device_updatable(node))
     record->param_layout |= trace::kDeviceUpdatable;
   commit_record(thread, record, owner.type, bytes);

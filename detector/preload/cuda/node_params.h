@@ -10,9 +10,10 @@ namespace capgate::preload {
 
 struct ThreadState;
 
-// Whose node it is: a graph, or an executable whose node was given new parameters.
+// Whose node it is: a graph, an executable whose node was given new parameters, or the call of a launch that
+// is in no graph, by its sequence number.
 struct NodeOwner {
-  trace::RecordType type;  // graph_node or exec_node
+  trace::RecordType type;  // graph_node, exec_node or eager_launch
   uint64_t handle;
 };
 

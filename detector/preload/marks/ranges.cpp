@@ -1,6 +1,7 @@
 #include "detector/preload/marks/ranges.h"
 
 #include "base/region_pattern.h"
+#include "detector/preload/marks/sampled_steps.h"
 #include "detector/preload/system/at_fork.h"
 #include "detector/preload/system/sys.h"
 #include "detector/preload/writer/counters.h"
@@ -37,7 +38,7 @@ std::atomic<uint32_t> g_marked_started{0};
 std::atomic<uint32_t> g_names_counted{0};
 
 void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource source, uint32_t name,
-                  uint32_t domain, uint64_t range) {
+                  uint32_t domain, uint64_t range, uint16_t flags = 0) {
   auto* record = reserve<trace::RegionRecord>(thread);
   if (record == nullptr) return;
   record->t_ns = monotonic_ns();
@@ -47,7 +48,7 @@ void write_region(ThreadState& thread, trace::RegionOp op, trace::RegionSource s
   record->domain = domain;
   record->stack = 0;
   record->range = range;
-  commit_record(thread, record, trace::RecordType::region, sizeof(*record));
+  commit_record(thread, record, trace::RecordType::region, sizeof(*record), 0, flags);
 }
 
 void write_mark_record(ThreadState& thread, trace::MarkOp op, uint32_t a, uint32_t b) {
@@ -68,7 +69,8 @@ void write_edge(ThreadState& thread, const OpenRange& range, bool begin) {
       break;
     case RangeKind::region:
       write_region(thread, begin ? trace::RegionOp::push : trace::RegionOp::pop,
-                   trace::RegionSource(range.source), range.name, range.second, 0);
+                   trace::RegionSource(range.source), range.name, range.second, 0,
+                   range.sampled ? trace::kSampledRegion : 0);
       break;
     case RangeKind::bucket:
     case RangeKind::set_bucket:
@@ -85,9 +87,22 @@ void write_edge(ThreadState& thread, const OpenRange& range, bool begin) {
   }
 }
 
+// String id of the bucket in force, 0 for none.
+uint32_t bucket_of(const ThreadState& thread) {
+  for (uint32_t i = thread.ranges_open; i-- > 0;) {
+    if (i >= kMaxRanges) continue;
+    const RangeKind kind = thread.ranges[i].kind;
+    if (kind == RangeKind::bucket || kind == RangeKind::set_bucket) return thread.ranges[i].name;
+  }
+  return 0;
+}
+
 void open_range(ThreadState& thread, OpenRange range) {
+  const uint32_t bucket = range.kind == RangeKind::region ? bucket_of(thread) : 0;
   const uint32_t at = thread.ranges_open++;
   if (at >= kMaxRanges) return;
+  if (range.kind == RangeKind::region && trace_live())
+    range.sampled = sampled_step_begins(thread, uint64_t{bucket} << 32 | range.name);
   if (range.kind != RangeKind::unasked) {
     if (trace_live()) {
       write_open_ranges(thread);
@@ -120,6 +135,7 @@ void close_range(ThreadState& thread, Matches matches) {
     --thread.unwritten_ranges;
   }
   if (range.kind == RangeKind::region) --thread.marked_ranges;
+  if (range.sampled) sampled_step_ends(thread);
 }
 
 bool is_bucket(const char* name) {
@@ -182,7 +198,7 @@ void begin_scope(RangeKind kind, const char* name, const char* second) {
   if (thread == nullptr || thread->busy) return;
   Busy busy(*thread);
   open_range(*thread, {intern(*thread, name), intern(*thread, second), kind, false,
-                       uint8_t(trace::RegionSource::capgate_h)});
+                       uint8_t(trace::RegionSource::capgate_h), false});
 }
 
 void end_scope(RangeKind kind) {

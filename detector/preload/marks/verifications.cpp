@@ -1,6 +1,7 @@
 #include "detector/preload/marks/verifications.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "detector/preload/marks/ranges.h"
 #include "detector/preload/stacks/stacks.h"
@@ -30,6 +31,16 @@ void write_verification(ThreadState& thread, trace::VerifyOp op, const char* nam
   commit_record(thread, record, trace::RecordType::verify, sizeof(*record));
 }
 
+// Of the eager steps those with one filling are enough to compare a graph's nodes with, in the first round.
+void follow_phase(ThreadState& thread, trace::VerifyOp op, const char* name, const char* facts) {
+  thread.sampled_eager = false;
+  if (op != trace::VerifyOp::step) return;
+  if (strcmp(name, "load") == 0)
+    thread.loads_sampled = strstr(facts, "run=eager") != nullptr && strstr(facts, "filling=0") != nullptr &&
+                           strstr(facts, "refilled=0") != nullptr;
+  thread.sampled_eager = thread.loads_sampled && strcmp(name, "launch") == 0;
+}
+
 }  // namespace
 
 void note_verification(trace::VerifyOp op, const char* name, const char* facts) {
@@ -42,6 +53,7 @@ void note_verification(trace::VerifyOp op, const char* name, const char* facts) 
   if (begins ? !trace_live() : thread->verifications == 0) return;
   if (begins && thread->verifications++ == 0) open_window();
   if (trace_live()) write_verification(*thread, op, name, facts);
+  follow_phase(*thread, op, name != nullptr ? name : "", facts != nullptr ? facts : "");
   if (op == trace::VerifyOp::end && --thread->verifications == 0) close_window();
   errno = saved;
 }

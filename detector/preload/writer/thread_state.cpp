@@ -31,6 +31,7 @@ constexpr size_t kSlabBytes = 1 << 20;
 // Threads beyond these unwind each stack anew. 22 MiB if all of them have every place in use.
 constexpr uint32_t kMaxThreadsWithPages = 64;
 std::atomic<uint32_t> g_threads_with_pages{0};
+std::atomic<void (*)(ThreadState&)> g_leaves{nullptr};
 
 void take_back_pages(ThreadState& thread) {
   if (thread.pages == nullptr) return;
@@ -46,6 +47,7 @@ void forget_stack_bounds(ThreadState& thread) {
 
 void thread_ends(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
+  if (const auto leaves = g_leaves.load(std::memory_order_acquire)) leaves(*thread);
   t_state = nullptr;
   take_back_pages(*thread);
   Locked locked(g_lock);
@@ -97,11 +99,13 @@ ThreadState* this_thread() {
     state->depth = 0;
     state->captures_open.store(0, std::memory_order_relaxed);
     state->named = state->busy = state->launched_graph = false;
+    state->sampled_replay = state->sampled_eager = state->loads_sampled = false;
+    state->verifications = state->sampled_ranges = state->sampled_windows = 0;
     take_back_pages(*state);
     for (uint32_t i = 0; i < state->ranges_open && i < kMaxRanges; ++i) {
       // What the parent wrote stands in its trace; a child that makes one of its own says it again.
       if (state->ranges[i].written) ++state->unwritten_ranges;
-      state->ranges[i].written = false;
+      state->ranges[i].written = state->ranges[i].sampled = false;
     }
   }
   state->generation = g_generation;
@@ -124,6 +128,10 @@ bool give_pages(ThreadState& thread, size_t bytes) {
   thread.page_bytes = bytes;
   if (thread.pages == nullptr) g_threads_with_pages.fetch_sub(1);
   return thread.pages != nullptr;
+}
+
+void on_thread_end(void (*leaves)(ThreadState& thread)) {
+  g_leaves.store(leaves, std::memory_order_release);
 }
 
 void name_thread(ThreadState& thread) {

@@ -37,6 +37,7 @@ struct OpenRange {
   RangeKind kind;
   bool written;  // its begin is in the trace
   uint8_t source;
+  bool sampled;  // its launches are recorded
 };
 
 inline constexpr uint32_t kMaxFrames = 24;
@@ -63,11 +64,17 @@ struct ThreadState {
   uint32_t ranges_open;  // may exceed kMaxRanges
   uint32_t marked_ranges;
   uint32_t unwritten_ranges;
-  uint32_t verifications;    // begun by this thread, and not ended
-  uint32_t step_calls;       // recorded only because it replays graphs
-  uint32_t polls, poll_key;  // the same query, how many times in a row
-  uint64_t entry;            // where the callback's return address lies; 0 outside callbacks
-  void* pages;               // of give_pages()
+  uint32_t verifications;  // begun by this thread, and not ended
+  // Whose launches are recorded, see sampled_steps.h: open marked ranges, the step behind a launch of a
+  // graph, the eager step of a verification and the one that is being loaded.
+  uint32_t sampled_ranges;
+  bool sampled_replay, sampled_eager, loads_sampled;
+  uint32_t sampled_windows;   // that it holds open for them
+  uint32_t sampled_launches;  // in the last one
+  uint32_t step_calls;        // recorded only because it replays graphs
+  uint32_t polls, poll_key;   // the same query, how many times in a row
+  uint64_t entry;             // where the callback's return address lies; 0 outside callbacks
+  void* pages;                // of give_pages()
   size_t page_bytes;
   ThreadState* next_free;
   Frame frames[kMaxFrames];
@@ -83,6 +90,9 @@ ThreadState* first_thread();
 // Zeroed memory for known stacks, given back when the thread ends or forks. False: there is none, or too many
 // threads have some already.
 bool give_pages(ThreadState& thread, size_t bytes);
+
+// From now on it is called for each thread that ends, by that thread. One function at most.
+void on_thread_end(void (*leaves)(ThreadState& thread));
 
 // Writes the thread's record once per trace.
 void name_thread(ThreadState& thread);

@@ -14,7 +14,7 @@ constexpr std::array kTypes = {
     "region",     "mark",         "stream",     "context",        "module_load",  "graph",      "exec",
     "node",       "capture",      "graph_node", "graph_edge",     "thread",       "counter",    "end",
     "unused",     "exception",    "notice",     "graph_contents", "graph_link",   "node_clone", "exec_node",
-    "pool_block", "host_operand", "verify"};
+    "pool_block", "host_operand", "verify",     "eager_launch"};
 constexpr std::array kExceptionEvents = {"?", "thrown", "leaves", "handled", "uncaught"};
 constexpr std::array kRegionOps = {"?", "push", "pop", "start", "stop"};
 constexpr std::array kMarkOps = {"?",           "bucket_push", "bucket_pop", "allow_begin", "allow_end",
@@ -93,6 +93,13 @@ class Lines {
                     " src=%#" PRIx64 "\n",
                     r.node, r.kind, r.graph, text(r.name).c_str(), r.grid[0], r.grid[1], r.grid[2], r.dst,
                     r.src);
+        break;
+      }
+      case RecordType::eager_launch: {
+        const auto& r = begin(trace_.eager_launches[i]);
+        std::printf("launch of call %" PRIu64 ": %s grid=%u,%u,%u shared=%u params=%u in %u bytes\n", r.graph,
+                    text(r.name).c_str(), r.grid[0], r.grid[1], r.grid[2], r.shared_bytes, r.param_count,
+                    r.param_bytes);
         break;
       }
       case RecordType::stream:

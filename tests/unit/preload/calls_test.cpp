@@ -180,14 +180,16 @@ TEST(Preload, VariantsAndDirectDriverCallsAreSeen) {
   ASSERT_EQ(loads.size(), 2u);
   const auto modules = records<trace::ObjectRecord>(trace, RecordType::module_load);
   ASSERT_EQ(modules.size(), 2u);
-  // In a marked step the launch around it is not watched, in a capture it is.
-  EXPECT_FALSE(loads[0].flags & trace::kNested);
-  EXPECT_NE(loads[0].stack, 0u);
+  // In a sampled step and in a capture the launch around it is watched.
+  const auto launches = calls(trace, "cudaLaunchKernel");
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_NE(launches[0].stack, 0u);
   EXPECT_EQ(modules[0].flags, 4096u);
-  EXPECT_EQ(modules[0].call_seq, loads[0].h.seq);
-  EXPECT_TRUE(loads[1].flags & trace::kNested);
-  EXPECT_EQ(trace.text(loads[1].outer_name), "cudaLaunchKernel");
-  EXPECT_EQ(modules[1].call_seq, calls(trace, "cudaLaunchKernel").at(0).h.seq);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(loads[i].flags & trace::kNested);
+    EXPECT_EQ(trace.text(loads[i].outer_name), "cudaLaunchKernel");
+    EXPECT_EQ(modules[i].call_seq, launches[i].h.seq);
+  }
 }
 
 TEST(Preload, CallsNewerThanTheHeadersAreWatchedByNameOrCounted) {
@@ -246,9 +248,10 @@ TEST(Preload, LaunchIdsGoOffAfterACaptureAndCallsAreNotNestedForEver) {
   const Audited run = run_audited("in_flight");
   const auto& trace = run.only();
   const auto launches = calls(trace, "cudaLaunchKernel");
-  ASSERT_EQ(launches.size(), 2u);
+  ASSERT_EQ(launches.size(), 3u);
   EXPECT_EQ(trace.text(launches[0].label), "seen");
-  EXPECT_EQ(trace.text(launches[1].label), "seen again");
+  EXPECT_EQ(trace.text(launches[1].label), "in a step");
+  EXPECT_EQ(trace.text(launches[2].label), "seen again");
   const auto sync = calls(trace, "cudaStreamSynchronize");
   ASSERT_EQ(sync.size(), 1u);
   EXPECT_FALSE(sync[0].flags & trace::kNested);

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "detector/trace/node_params.h"
 #include "tests/unit/preload/audited.h"
 
 namespace capgate::test {
@@ -26,13 +28,52 @@ TEST(Preload, CodeThatALaunchOfAMarkedStepLoadsHasAPlace) {
   EXPECT_EQ(modules[2].call_seq, 0u);
 }
 
-TEST(Preload, AMarkedStepSwitchesNoIdsAndRecordsNoLaunches) {
+TEST(Preload, OnlySampledStepsSwitchIdsAndRecordLaunches) {
   const std::string cupti = std::string(FAKE_FOLDER) + "/libcupti.so.13";
   const Audited run =
       run_audited("marked_steps", {.env = {{"LD_PRELOAD", std::string(PRELOAD_LIBRARY) + ":" + cupti}}});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(calls(run.only(), "cudaLaunchKernel").size(), 0u);
   EXPECT_EQ(calls(run.only(), "cudaStreamSynchronize").size(), 20u);
+  // Of each sampled step, and of those alone.
+  std::vector<uint32_t> values;
+  for (const auto& [launch, tid] : run.only().process.eager_launches) {
+    uint32_t value = 0;
+    const auto params =
+        trace::node_params(run.only().process, run.only().process.eager_launches[values.size()].r);
+    ASSERT_EQ(params.size(), 2u);
+    ASSERT_EQ(params[1].bytes.size(), sizeof value);
+    std::memcpy(&value, params[1].bytes.data(), sizeof value);
+    values.push_back(value);
+    EXPECT_EQ(run.only().text(launch.name), "decode_kernel");
+    EXPECT_EQ(launch.grid[1], 2u);
+    EXPECT_EQ(launch.shared_bytes, 512u);
+  }
+  EXPECT_EQ(values, (std::vector<uint32_t>{0, 1, 2, 3, 7, 15}));
+  const auto launches = calls(run.only(), "cudaLaunchKernel");
+  ASSERT_EQ(launches.size(), values.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    EXPECT_EQ(run.only().process.eager_launches[i].r.graph, launches[i].h.seq);
+    EXPECT_NE(launches[i].stack, 0u);
+  }
+  std::vector<bool> sampled;
+  for (const auto& [region, tid] : run.only().process.regions)
+    if (region.op == uint16_t(trace::RegionOp::push))
+      sampled.push_back((region.h.flags & trace::kSampledRegion) != 0);
+  EXPECT_EQ(std::count(sampled.begin(), sampled.end(), true), 6);
+  EXPECT_TRUE(sampled[7] && !sampled[8]);
+}
+
+TEST(Preload, StepsBehindAGraphsLaunchesAreSampled) {
+  const Audited run = run_audited("steps_between_replays");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::vector<uint64_t> sampled;
+  uint64_t number = 0;
+  for (const auto& launch : calls(run.only(), "cudaGraphLaunch")) {
+    ++number;
+    if (launch.flags & trace::kSampledStep) sampled.push_back(number);
+  }
+  EXPECT_EQ(sampled, (std::vector<uint64_t>{1, 2, 3, 4, 8}));
+  EXPECT_EQ(run.only().process.eager_launches.size(), 5u);
 }
 
 TEST(Preload, NvtxRangesOfEveryKind) {
@@ -60,8 +101,9 @@ TEST(Preload, NvtxRangesOfEveryKind) {
   EXPECT_EQ(marks[1].op, uint16_t(trace::MarkOp::bucket_pop));
   EXPECT_EQ(counter(trace, "nvtx-range:not-asked-for"), 2u);
   EXPECT_EQ(trace.count_of_facts("nvtx"), 2u);
-  // Launches are seen in captures alone; a process-wide range reaches other threads.
-  EXPECT_EQ(calls(trace, "cudaLaunchKernel").size(), 1u);
+  // Launches are seen in captures and in the first passes of a step; a process-wide range reaches other
+  // threads.
+  EXPECT_EQ(calls(trace, "cudaLaunchKernel").size(), 4u);
   EXPECT_EQ(calls(trace, "cudaStreamSynchronize").size(), 3u);
 }
 

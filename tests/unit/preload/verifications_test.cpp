@@ -25,7 +25,7 @@ TEST(Verifications, AreInTheTraceAsTheyWereTold) {
             (std::vector<std::string>{
                 "1 decode: inputs=2 steps=3", "2 load: run=eager set=0 step=0 filling=0 refilled=0",
                 "3 logits: address=0x10 bytes=64 by=copy state=0", "4 logits: set=1 step=2", "5 differs: "}));
-  EXPECT_EQ(trace.file.header.version, 3u);
+  EXPECT_EQ(trace.file.header.version, 4u);
 }
 
 TEST(Verifications, TheirBeginHasItsPlace) {
@@ -51,7 +51,21 @@ TEST(Verifications, EveryCallOfTheirThreadIsRecorded) {
 TEST(Verifications, LaunchesAreSeenHoweverLongAgoTheLastCaptureIs) {
   const Audited run = run_audited("verifies_later");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(kernels(run.only()), (std::vector<std::string>{"captured", "inside"}));
+  std::vector<std::string> expected = {"captured"};
+  for (int i = 0; i < 3; ++i)
+    for (const char* kernel : {"loads", "inside", "reads"}) expected.emplace_back(kernel);
+  EXPECT_EQ(kernels(run.only()), expected);
+}
+
+// One filling of the first round is enough to hold a graph's nodes against.
+TEST(Verifications, TheirEagerStepsHaveTheParametersOfTheirLaunches) {
+  const Audited run = run_audited("verifies_later");
+  const auto& trace = run.only();
+  ASSERT_EQ(trace.process.eager_launches.size(), 1u);
+  const auto launches = calls(trace, "cudaLaunchKernel");
+  ASSERT_EQ(launches.size(), 10u);
+  EXPECT_EQ(trace.process.eager_launches[0].r.graph, launches[2].h.seq);
+  for (size_t i = 1; i < launches.size(); ++i) EXPECT_EQ(launches[i].stack != 0, i == 2) << i;
 }
 
 TEST(Verifications, ArePythonsToo) {

@@ -240,6 +240,9 @@ CUresult fake_launch(CUstream handle, CUfunction f, const char* symbol, uint64_t
   params.gridDimX = 4, params.gridDimY = 2, params.gridDimZ = 1;
   params.blockDimX = 128, params.blockDimY = 1, params.blockDimZ = 1;
   params.hStream = handle;
+  params.sharedMemBytes = 512;
+  void* arguments[] = {&a, &b};
+  params.kernelParams = arguments;
   fake::Call call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel",
                   &params, symbol);
   fake::Stream* stream = fake::stream_of(handle);

@@ -13,20 +13,33 @@
 
 extern "C" int fake_cupti_enables() __attribute__((weak));
 
-// Steps as a decode loop makes them: nothing may be switched for each.
+// Steps as a decode loop makes them: nothing may be switched for one that is not sampled.
 void marked_steps() {
   if (fake_cupti_enables == nullptr) exit(6);
   cudaStream_t stream = make_stream();
-  const int before = fake_cupti_enables();
+  int changed = 0;
   for (int i = 0; i < 20; ++i) {
+    const int before = fake_cupti_enables();
     {
       capgate::region step("step");
-      fake_rt::launch(stream, "in_step");
+      fake_rt::launch(stream, "in_step", 0x1000 + i, i);
       fake_rt::stream_synchronize(stream);
     }
     for (int k = 0; k < 100; ++k) fake_rt::launch(stream, "between");
+    changed += fake_cupti_enables() != before ? 1 : 0;
   }
-  if (fake_cupti_enables() != before) exit(8);
+  if (changed != 6) exit(8);  // steps 1, 2, 3, 4, 8 and 16
+}
+
+void steps_between_replays() {
+  cudaStream_t stream = make_stream();
+  cudaGraph_t graph = capture(stream, [&] { fake_rt::launch(stream, "decode_kernel"); });
+  cudaGraphExec_t exec = nullptr;
+  fake_rt::graph_instantiate(&exec, graph);
+  for (int i = 0; i < 10; ++i) {
+    fake_rt::graph_launch(exec, stream);
+    fake_rt::launch(stream, "sample");
+  }
 }
 
 void regions_nvtx() {

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
       {"variants", variants},
       {"lazy_loads", lazy_loads},
       {"marked_steps", marked_steps},
+      {"steps_between_replays", steps_between_replays},
       {"many_places", wait_at_many_places},
       {"nvtx", regions_nvtx},
       {"marks", marks},

@@ -25,6 +25,7 @@ void context_comes_again();
 
 // marks.cpp
 void marked_steps();
+void steps_between_replays();
 void regions_nvtx();
 void marks();
 void many_threads();

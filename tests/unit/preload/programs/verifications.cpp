@@ -59,7 +59,16 @@ void verifies_later() {
   graph_on(stream);
   for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "idle");
   begin_verification();
-  fake_rt::launch(stream, "inside");
+  for (const char* run :
+       {"run=eager set=0 step=0 filling=0 refilled=0", "run=eager set=0 step=0 filling=1 refilled=0",
+        "run=replay set=0 step=0 filling=0 refilled=0"}) {
+    capgate_call(CAPGATE_OP_VERIFY_STEP, "load", run);
+    fake_rt::launch(stream, "loads");
+    capgate_call(CAPGATE_OP_VERIFY_STEP, "launch", "");
+    fake_rt::launch(stream, "inside");
+    capgate_call(CAPGATE_OP_VERIFY_STEP, "read", "");
+    fake_rt::launch(stream, "reads");
+  }
   capgate_call(CAPGATE_OP_VERIFY_END, "equal", "");
   for (int i = 0; i < 100; ++i) fake_rt::launch(stream, "idle");
 }
