@@ -173,7 +173,7 @@ class NumPy:
     def place(self, array):
         if not self.cupy:
             return array.__array_interface__["data"][0], array.nbytes, "host"
-        return array.data.ptr, array.nbytes, "copy" if array.flags.c_contiguous else "kernel"
+        return array.data.ptr, array.nbytes, "kernel"  # CuPy copies contiguous arrays by kernels, too
 
     def _values(self, array):
         return self._host(array).ravel().tolist()

@@ -162,8 +162,7 @@ class Examination {
           fmt::format(
               "no copy of {} follows its launches; kernels ran there, in which the audit sees no address",
               output),
-          "name outputs that CUDA's own copies read: dense tensors of PyTorch, or buffers in C++; CuPy's "
-          "arrays do not count yet");
+          "name outputs that CUDA's own copies read: dense tensors of PyTorch, or buffers in C++");
     else if (!output.empty())
       return refuse(evidence, fmt::format("no copy of {} follows its launches", output),
                     "name the device memory that the graph writes: outputs=");
