@@ -30,12 +30,8 @@ struct GateOptions {
 
 // Empty: it can be required.
 std::string wrong_requirement(const std::string& what) {
-  if (what == "replay") return "";
-  if (what == "replay=compared")
-    return "replay=compared is not there yet: arguments of eager steps and graphs are not compared; require "
-           "replay, "
-           "which takes a verification of each graph";
-  return "\"" + what + "\" cannot be required; require replay";
+  if (what == "replay" || what == "replay=compared") return "";
+  return "\"" + what + "\" cannot be required; require replay or replay=compared";
 }
 
 // A file that somebody made for the baseline to come is empty.
@@ -91,7 +87,8 @@ Result<int> run(const GateOptions& options) {
   reports::GateOptions gate;
   gate.fail_on = reports::named<reports::Severity>(options.fail_on).value_or(reports::Severity::error);
   gate.allow_eager = options.allow_eager;
-  gate.require_replay = !options.require.empty();
+  gate.require_replay = options.require == "replay";
+  gate.require_compared = options.require == "replay=compared";
   gate.buckets = options.buckets;
   gate.report_name = options.report;
   gate.baseline_name = options.baseline;
@@ -170,7 +167,8 @@ void register_gate(CLI::App& app, int& exit_code) {
       command
           ->add_option("--require", options->require,
                        "replay: pass only if verify_replay ran in the audited program for every graph "
-                       "that it launched, and found the eager results")
+                       "that it launched, and found the eager results; replay=compared: or if the nodes of "
+                       "each were compared with three eager steps, which is weaker")
           ->type_name("WHAT")
           ->check(wrong_requirement, "");
   command

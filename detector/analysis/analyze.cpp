@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "detector/analysis/bars.h"
 #include "detector/analysis/capture_list.h"
 #include "detector/analysis/coverage.h"
+#include "detector/analysis/eager_comparison.h"
 #include "detector/analysis/graph_nodes.h"
 #include "detector/analysis/judge.h"
 #include "detector/analysis/ledger.h"
@@ -135,6 +137,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   std::vector<Watch> watches;
   std::vector<VerifiedProcess> verified;
   verified.reserve(trace.processes.size());
+  ComparedGraphs compared;
   std::vector<TimedThread> bars;
   size_t room = kMostListedNodes;
   for (size_t i = 0; i < trace.processes.size(); ++i) {
@@ -172,6 +175,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
     own.verifications = read_verifications(trace.processes[i].trace);
     own.evidence = replay_evidence(timeline, nodes, own.verifications);
     judge_replay_mismatches(judge, own.evidence);
+    judge_eager_comparison(judge, nodes, own, ledger, compared);
     watches.push_back({ledger.graphs, ledger.launches, ledger.thinned});
     add_sources(timeline, places, settings.frames, trace.package_modules, sources);
     judge.link_symptoms();
@@ -187,6 +191,7 @@ reports::Report analyze(const seal::SealedTrace& trace) {
   describe_run(trace, timelines, patterns, report);
   describe_watch(trace, timelines, watches, report);
   describe_verifications(verified, report);
+  describe_comparisons(std::move(compared), report);
   report.coverage.sources_run.emplace(sources.begin(), sources.end());
   report.reasons.insert(report.reasons.end(), input_reasons.begin(), input_reasons.end());
   if (room < kMostListedNodes / 2 &&

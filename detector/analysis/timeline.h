@@ -43,7 +43,8 @@ struct Capture {
   uint64_t stream = 0;  // key, see stream_key()
   uint64_t cuda_id = 0;
   int device = trace::kNoDevice;
-  std::string bucket;  // empty: unnamed
+  std::string bucket;         // empty: unnamed
+  uint64_t bucket_visit = 0;  // of the process: captures under one naming of a bucket have the same one
   const trace::CaptureRecord* record = nullptr;
   uint64_t graph = 0;
   uint64_t launches = 0;
@@ -62,6 +63,8 @@ struct RegionOccurrence {
   uint32_t number = 0;  // 0 the warm-up, within its thread
   uint64_t begin_seq = 0, end_seq = kNever;
   bool has_capture = false;  // only the windows in it are judged
+  bool sampled = false;      // its kernel launches were recorded
+  std::string bucket;        // in force when it begins, or the first one named in it
 };
 
 struct Allow {

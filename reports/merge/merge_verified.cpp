@@ -36,6 +36,8 @@ void add_verified(ReplayCoverage& into, const ReplayCoverage& from) {
   into.verified.insert(into.verified.end(), from.verified.begin(), from.verified.end());
   into.not_verified.insert(into.not_verified.end(), from.not_verified.begin(), from.not_verified.end());
   into.records_lost += from.records_lost;
+  into.compared.insert(into.compared.end(), from.compared.begin(), from.compared.end());
+  into.not_compared.insert(into.not_compared.end(), from.not_compared.begin(), from.not_compared.end());
 }
 
 void name_executables(ReplayCoverage& replay, const std::string& prefix) {
@@ -44,6 +46,14 @@ void name_executables(ReplayCoverage& replay, const std::string& prefix) {
     if (verified.executable) verified.executable->insert(0, prefix);
   }
   for (auto& other : replay.not_verified) {
+    name_captures(other.captures, prefix);
+    other.executable.insert(0, prefix);
+  }
+  for (auto& compared : replay.compared) {
+    name_captures(compared.captures, prefix);
+    compared.executable.insert(0, prefix);
+  }
+  for (auto& other : replay.not_compared) {
     name_captures(other.captures, prefix);
     other.executable.insert(0, prefix);
   }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/compared_replay.h"
+
 namespace capgate::reports {
 
 inline constexpr const char* kSchema = "capgate-report/1";
@@ -157,6 +159,9 @@ struct ReplayCoverage {
   std::vector<VerifiedReplay> verified = {};
   std::vector<UnverifiedReplay> not_verified = {};
   uint64_t records_lost = 0;  // that the trace had no room for
+  // Of runs whose eager steps were recorded.
+  std::vector<ComparedReplay> compared = {};
+  std::vector<UncomparedReplay> not_compared = {};
   bool operator==(const ReplayCoverage&) const = default;
 };
 

@@ -81,12 +81,26 @@ inline constexpr auto kFields<UnverifiedReplay> =
                field("launches", &UnverifiedReplay::launches), field("why", &UnverifiedReplay::why));
 
 template <>
+inline constexpr auto kFields<ComparedReplay> = std::tuple(
+    field("executable", &ComparedReplay::executable), if_any("captures", &ComparedReplay::captures),
+    if_any("buckets", &ComparedReplay::buckets), field("nodes", &ComparedReplay::nodes),
+    field("matched", &ComparedReplay::matched), field("steps", &ComparedReplay::steps),
+    field("values", &ComparedReplay::values), field("unvaried", &ComparedReplay::unvaried));
+
+template <>
+inline constexpr auto kFields<UncomparedReplay> =
+    std::tuple(field("executable", &UncomparedReplay::executable),
+               if_any("captures", &UncomparedReplay::captures), if_any("buckets", &UncomparedReplay::buckets),
+               field("text", &UncomparedReplay::text), field("remedy", &UncomparedReplay::remedy));
+
+template <>
 inline constexpr auto kFields<ReplayCoverage> = std::tuple(
     field("graphs", &ReplayCoverage::graphs), field("launches", &ReplayCoverage::launches),
     field("memory_watched", &ReplayCoverage::memory_watched),
     field("allocators_not_seen", &ReplayCoverage::allocators_not_seen),
     if_any("verified", &ReplayCoverage::verified), if_any("not_verified", &ReplayCoverage::not_verified),
-    if_any("records_lost", &ReplayCoverage::records_lost));
+    if_any("records_lost", &ReplayCoverage::records_lost), if_any("compared", &ReplayCoverage::compared),
+    if_any("not_compared", &ReplayCoverage::not_compared));
 
 template <>
 inline constexpr auto kFields<Coverage> = std::tuple(

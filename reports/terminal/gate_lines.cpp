@@ -11,6 +11,7 @@
 #include "reports/terminal/parts.h"
 #include "reports/verdict/causes.h"
 #include "reports/verdict/claims.h"
+#include "reports/verdict/compared.h"
 #include "reports/verdict/evidence.h"
 #include "reports/verdict/failure.h"
 #include "reports/verdict/reasons.h"
@@ -108,6 +109,7 @@ ExitCode by_faults(Verdict verdict, bool any_fault, const std::optional<Reason>&
 // What keeps a passing report from passing this gate.
 std::optional<Reason> unproved(const Report& report, const GateOptions& gate) {
   if (is_eager_alone(report) && !gate.allow_eager) return only_eager(gate);
+  if (gate.require_compared) return missing_comparison(report, gate.buckets);
   return gate.require_replay ? missing_verification(report, gate.buckets) : std::nullopt;
 }
 
@@ -190,6 +192,8 @@ GateDecision decide(const Report& written, const GateOptions& gate, const Baseli
     const NotProved open = what_was_not_proved(report);
     out += "  not proved: " + open.text + (open.command.empty() ? "" : "; run: " + open.command) +
            what_was_seen(report) + "\n";
+    if (gate.require_compared)
+      out += "  weaker than --require replay: values were compared, results were not\n";
   }
   if (with_baseline) out += baseline_lines(comparison, gate);
   out = without_commands(out);

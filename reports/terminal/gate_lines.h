@@ -15,8 +15,9 @@ namespace capgate::reports {
 
 struct GateOptions {
   Severity fail_on = Severity::error;
-  bool allow_eager = false;     // a marked eager step may pass without any graph
-  bool require_replay = false;  // every graph must be verified, of these buckets where some are named
+  bool allow_eager = false;       // a marked eager step may pass without any graph
+  bool require_replay = false;    // every graph must be verified, of these buckets where some are named
+  bool require_compared = false;  // or at least compared with its eager step
   std::vector<std::string> buckets;
   std::string report_name;    // for the commands that it names
   std::string baseline_name;  // empty: without one; else the report's violations are already marked

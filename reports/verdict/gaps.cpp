@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reports/identity/source_path.h"
+#include "reports/verdict/compared.h"
 #include "reports/verdict/evidence.h"
 #include "reports/verdict/verified.h"
 #include "reports/verdict/watched.h"
@@ -36,8 +37,8 @@ constexpr std::array<Gap, 16> kGaps{{
      [](const Report& r) { return r.coverage.captures_failed > 0; }},
     {"replays: their results were compared with no eager step",
      [](const Report& r) { return has_graph(r) && !all_is_verified(r); }},
-    {"arguments, launch sizes and branches that should change from replay to replay", has_graph},
-    {"work that the eager step does and the captured step does not", has_graph},
+    {"arguments, launch sizes and branches that should change from replay to replay", lacks_comparison},
+    {"work that the eager step does and the captured step does not", lacks_comparison},
     {"order: whether each launch comes after the writes of its inputs on other streams", has_graph},
     {"memory: whether what a graph refers to lives as long as the graph",
      [](const Report& r) { return ran(r) && (!has_graph(r) || watched_no_memory(r)); }},

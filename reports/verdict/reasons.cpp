@@ -10,6 +10,7 @@
 #include "reports/model/cuda_answer.h"
 #include "reports/verdict/causes.h"
 #include "reports/verdict/claims.h"
+#include "reports/verdict/compared.h"
 #include "reports/verdict/evidence.h"
 #include "reports/verdict/verdict.h"
 
@@ -152,6 +153,7 @@ void add_missing_reasons(Report& report) {
     if (const auto own = program_error(*report.run)) add_end_of_program(report, *own);
   if (std::any_of(report.violations.begin(), report.violations.end(), names_unknown_memory))
     add(unknown_memory());
+  for (const Reason& reason : unanswered_differences(report)) add(reason);
   if (report.reasons.empty())
     if (const auto reason = missing_proof(report)) add(*reason);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "reports/verdict/compared.h"
 #include "reports/verdict/graph_counts.h"
 #include "reports/verdict/verified.h"
 
@@ -53,8 +54,10 @@ std::string what_was_watched(const Report& report) {
 }
 
 std::string what_was_seen(const Report& report) {
-  const std::string watched = what_was_watched(report), verified = what_was_verified(report);
+  const std::string watched = what_was_watched(report), compared = what_was_compared(report),
+                    verified = what_was_verified(report);
   return (watched.empty() ? "" : ". Watched: " + watched) +
+         (compared.empty() ? "" : ". Compared: " + compared) +
          (verified.empty() ? "" : ". Verified: " + verified);
 }
 

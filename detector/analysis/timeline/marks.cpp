@@ -47,13 +47,24 @@ void ProgramMarks::open(Thread& thread, const trace::OnThread<trace::RegionRecor
     occurrence.capgate_h = record.r.source == static_cast<uint16_t>(trace::RegionSource::capgate_h);
     occurrence.tid = record.tid;
     occurrence.begin_seq = record.r.h.seq;
+    occurrence.sampled = (record.r.h.flags & trace::kSampledRegion) != 0;
+    if (!thread.buckets.empty()) occurrence.bucket = thread.buckets.back();
     open.occurrence = static_cast<int32_t>(out_.regions.size());
     out_.regions.push_back(std::move(occurrence));
   }
   constexpr std::string_view kBucket = "bucket:";
   open.is_bucket = open.name.starts_with(kBucket);
-  if (open.is_bucket) thread.buckets.push_back(open.name.substr(kBucket.size()));
+  if (open.is_bucket) push_bucket(thread, open.name.substr(kBucket.size()));
   thread.ranges.push_back(std::move(open));
+}
+
+void ProgramMarks::push_bucket(Thread& thread, std::string name) {
+  for (const auto& range : thread.ranges)
+    if (range.occurrence != kNone)
+      if (auto& occurrence = out_.regions[static_cast<size_t>(range.occurrence)]; occurrence.bucket.empty())
+        occurrence.bucket = name;
+  thread.buckets.push_back(std::move(name));
+  thread.visit = ++visits_;
 }
 
 void ProgramMarks::close(Thread& thread, size_t i, uint64_t seq) {
@@ -68,7 +79,7 @@ void ProgramMarks::mark(const trace::OnThread<trace::MarkRecord>& record) {
   const auto text = [&](uint32_t id) { return std::string(out_.trace->text(id)); };
   switch (static_cast<trace::MarkOp>(record.r.op)) {
     case trace::MarkOp::bucket_push:
-      thread.buckets.push_back(text(record.r.a));
+      push_bucket(thread, text(record.r.a));
       break;
     case trace::MarkOp::bucket_pop:
       if (!thread.buckets.empty()) thread.buckets.pop_back();

@@ -22,6 +22,7 @@ class ProgramMarks {
   void describe(const Call& call, CallContext& context);
   // A capture begins on the thread. Returns the bucket in force, empty for none.
   std::string capture_begins(uint32_t tid);
+  uint64_t visit(uint32_t tid) { return threads_[tid].visit; }
 
  private:
   struct OpenRange {
@@ -33,6 +34,7 @@ class ProgramMarks {
   struct Thread {
     std::vector<OpenRange> ranges;
     std::vector<std::string> buckets;
+    uint64_t visit = 0;  // of the bucket that was named last
     std::vector<Allow> allows;
     int breaks = 0;
   };
@@ -40,10 +42,12 @@ class ProgramMarks {
   bool is_marked(const trace::RegionRecord& r, std::string_view name) const;
   void open(Thread& thread, const trace::OnThread<trace::RegionRecord>& record);
   void close(Thread& thread, size_t i, uint64_t seq);
+  void push_bucket(Thread& thread, std::string name);
 
   Timeline& out_;
   const std::vector<std::string>& patterns_;
   std::map<uint32_t, Thread> threads_;
+  uint64_t visits_ = 0;
 };
 
 // After the run: which occurrence of its step each region is.

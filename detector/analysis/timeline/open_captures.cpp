@@ -12,7 +12,7 @@ OpenCaptures::OpenCaptures(Timeline& out) : out_(out) {
   for (const auto& record : out.trace->captures) records_[record.r.begin_seq] = &record.r;
 }
 
-void OpenCaptures::begin(size_t index, uint64_t stream, std::string bucket) {
+void OpenCaptures::begin(size_t index, uint64_t stream, std::string bucket, uint64_t visit) {
   const Call& call = out_.call(index);
   Capture begun;
   begun.number = out_.captures.size();
@@ -22,6 +22,7 @@ void OpenCaptures::begin(size_t index, uint64_t stream, std::string bucket) {
   begun.stream = stream;
   begun.device = call.r.stream_device != trace::kNoDevice ? call.r.stream_device : call.r.device;
   begun.bucket = std::move(bucket);
+  begun.bucket_visit = visit;
   if (const auto record = records_.find(begun.begin_seq); record != records_.end()) {
     begun.record = record->second;
     begun.cuda_id = record->second->capture_id;

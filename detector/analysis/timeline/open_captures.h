@@ -15,7 +15,7 @@ class OpenCaptures {
  public:
   explicit OpenCaptures(Timeline& out);
 
-  void begin(size_t index, uint64_t stream, std::string bucket);
+  void begin(size_t index, uint64_t stream, std::string bucket, uint64_t visit);
   // Returns the capture that ended, kNone where the call ended none.
   int32_t end(size_t index, uint64_t stream);
 

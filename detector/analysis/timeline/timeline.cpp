@@ -93,7 +93,7 @@ class Walk {
 
     const bool outermost = !(call.r.flags & trace::kNested);
     if (outermost && family == Family::capture_begin && call.r.result == 0)
-      captures_.begin(index, stream, marks_.capture_begins(call.tid));
+      captures_.begin(index, stream, marks_.capture_begins(call.tid), marks_.visit(call.tid));
     context.stream_capture = captures_.of_stream(call, stream);
     context.window = captures_.window_of(call, context);
     if (family == Family::alloc_async) note_pool_memory(call);

@@ -51,6 +51,31 @@ class Recorded(unittest.TestCase):
                 code, said = self.gate(self.report(name))
                 self.assertEqual(code, 1, said)
 
+    def test_the_value_that_the_graph_keeps_is_named_with_that_of_the_eager_step(self):
+        for name, message in (
+            (
+                "frozen-scalar",
+                "argument 3 (float) of kernel (anonymous namespace)::project is 3 in the graph of capture 1 of s1, and 2 in each eager step",
+            ),
+            (
+                "frozen-position",
+                "argument 4 (int) of kernel (anonymous namespace)::attend is 0 in the graph of capture 1 of s1, and -1 in each eager step",
+            ),
+        ):
+            with self.subTest(name):
+                report = self.report(name)
+                stale = [v for v in report["violations"] if v["rule"] == "stale-argument"]
+                self.assertEqual([(v["severity"], v["message"]) for v in stale], [("error", message)])
+                mismatch = next(v for v in report["violations"] if v["rule"] == "replay-mismatch")
+                self.assertEqual(mismatch["symptom_of"], stale[0]["id"])
+
+    def test_every_node_of_a_right_graph_is_matched(self):
+        for name in ("none", "CuPy.test_a_right_graph", "PyTorch.test_a_right_graph", "PyTorch.test_modules_of_half_precision"):
+            with self.subTest(name):
+                compared = self.report(name)["coverage"]["replay"]["compared"]
+                self.assertTrue(compared)
+                self.assertEqual([c["matched"] for c in compared], [c["nodes"] for c in compared])
+
     # The process had loaded CuPy, whose blocks nobody followed.
     def test_the_gate_stays_closed_where_an_allocator_was_not_seen(self):
         code, said = self.gate(self.report("PyTorch.test_a_right_graph"))

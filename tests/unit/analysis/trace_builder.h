@@ -86,6 +86,7 @@ class ProcessBuilder {
 
   void push(const std::string& name, trace::RegionSource source = trace::RegionSource::nvtx,
             const std::string& domain = "");
+  void push_sampled(const std::string& name);  // its kernel launches are recorded
   void pop();
   void mark(trace::MarkOp op, const std::string& a = "", const std::string& b = "");
   void object(trace::RecordType type, trace::ObjectOp op, uint64_t object, uint64_t other, uint64_t call_seq);
@@ -98,6 +99,16 @@ class ProcessBuilder {
   // A kernel node with its parameters, eight bytes each; `call_seq` as above.
   void kernel_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
                    const std::vector<uint64_t>& params, uint64_t module = 0);
+  // Parameters of other sizes, one behind another.
+  struct Param {
+    uint64_t value = 0;
+    uint32_t size = 8;
+  };
+  void sized_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                  const std::vector<Param>& params, uint32_t grid = 1);
+  // A launch of a sampled step.
+  CallRecord& eager(uint64_t stream, const std::string& name, const std::vector<Param>& params,
+                    uint32_t grid = 1);
   // The same, with one parameter: a structure of these words.
   void struct_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
                    const std::vector<uint64_t>& words);
@@ -158,6 +169,7 @@ class ProcessBuilder {
   };
   void kernel(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
               const std::vector<uint64_t>& words, bool one, uint64_t module);
+  void sized(trace::GraphNodeRecord record, trace::RecordType type, const std::vector<Param>& params);
   uint32_t string(const std::string& text);
   uint32_t stack(std::map<uint32_t, std::vector<uint32_t>>& stacks, std::vector<reports::Frame> frames);
   // The header of the next record, whose body is followed by `tail` bytes.

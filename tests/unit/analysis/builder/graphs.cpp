@@ -86,6 +86,43 @@ void ProcessBuilder::kernel(uint64_t graph, uint64_t node, uint64_t call_seq, co
   add(record, RecordType::graph_node, tail);
 }
 
+void ProcessBuilder::sized(trace::GraphNodeRecord record, RecordType type, const std::vector<Param>& params) {
+  std::string layout, values;
+  for (const Param& param : params) {
+    const uint32_t place[] = {static_cast<uint32_t>(values.size()), param.size};
+    layout.append(reinterpret_cast<const char*>(place), sizeof(place));
+    values.append(reinterpret_cast<const char*>(&param.value), param.size);
+  }
+  record.param_count = static_cast<uint32_t>(params.size());
+  record.param_bytes = static_cast<uint32_t>(values.size());
+  if (!params.empty()) record.param_layout = trace::kParamsPlaced;
+  record.grid[1] = record.grid[2] = record.block[1] = record.block[2] = 1;
+  record.block[0] = 128;
+  add(record, type, layout + values);
+}
+
+void ProcessBuilder::sized_node(uint64_t graph, uint64_t node, uint64_t call_seq, const std::string& name,
+                                const std::vector<Param>& params, uint32_t grid) {
+  if (call_seq != 0) made_node(graph, node, call_seq);
+  trace::GraphNodeRecord record{};
+  record.graph = graph;
+  record.node = node;
+  record.name = string(name);
+  record.grid[0] = grid;
+  sized(record, RecordType::graph_node, params);
+}
+
+CallRecord& ProcessBuilder::eager(uint64_t stream, const std::string& name, const std::vector<Param>& params,
+                                  uint32_t grid) {
+  CallRecord& call = launch(stream, name);
+  trace::GraphNodeRecord record{};
+  record.graph = call.h.seq;
+  record.name = string(name);
+  record.grid[0] = grid;
+  sized(record, RecordType::eager_launch, params);
+  return call;
+}
+
 CallRecord& ProcessBuilder::add_node(uint64_t graph, uint64_t node, const std::string& name) {
   CallRecord& record = call(Family::graph_node_add, name);
   record.object = graph;

@@ -15,6 +15,12 @@ void ProcessBuilder::push(const std::string& name, trace::RegionSource source, c
   add(record, RecordType::region);
 }
 
+void ProcessBuilder::push_sampled(const std::string& name) {
+  push(name, trace::RegionSource::capgate_h);
+  auto* header = reinterpret_cast<trace::RecordHeader*>(records_.back().bytes.data());
+  header->flags = trace::kSampledRegion;
+}
+
 void ProcessBuilder::pop() {
   trace::RegionRecord record{};
   record.t_ns = now_ns_;
