@@ -16,7 +16,7 @@ import pages as page_text
 import situation_table
 
 KEYS = {"id", "title", "fault", "why", "in_region", "a_step", "hint", "fix", "bad", "good", "seen_by", "related", "if_captured"}
-OPTIONAL = {"language", "graph", "status", "status_note", "former_hints", "heading", "cost", "could"}
+OPTIONAL = {"language", "graph", "status", "status_note", "former_hints", "heading", "cost", "could", "recorded"}
 SEEN_BY = {"runtime", "static", "engine"}
 IF_CAPTURED = {"dies", "wrong", "neither"}
 

@@ -1,5 +1,11 @@
 """Writes the pages of docs/rules: one per rule, their index, and the calls that captures refuse."""
 
+import json
+import pathlib
+import textwrap
+
+TRACES = pathlib.Path(__file__).resolve().parents[2] / "tests/traces"
+
 SEEN_WORDS = {
     "runtime": "`capgate audit`",
     "static": "`capgate lint`",
@@ -50,6 +56,22 @@ def situation_sections(situations):
     )
 
 
+def recorded_report(rule):
+    """What the report of a run that was recorded on a GPU says."""
+    if "recorded" not in rule:
+        return ""
+    report = json.loads((TRACES / f"{rule['recorded']}.json").read_text(encoding="utf-8"))
+    found = next(violation for violation in report["violations"] if violation["rule"] == rule["id"])
+    at = found["location"]
+    lines = [f"{found['severity']} {found['rule']} {at['file']}:{at['line']} {at['function']}"]
+    lines += textwrap.wrap(found["message"], 100, initial_indent="  ", subsequent_indent="  ")
+    lines += [f"  {'>' if line['line'] == at['line'] else ' '} {line['line']} | {line['text']}" for line in found.get("source", [])]
+    text = "\n".join(line.rstrip() for line in lines)
+    return (
+        f"\n## In a report\n\nOf a run of `tests/corpus/{rule['recorded'].rsplit('.', 1)[0]}`, recorded on an H200:\n\n```\n{text}\n```\n"
+    )
+
+
 def rule_page(rule, situations):
     seen = " and ".join(SEEN_WORDS[who] for who in rule["seen_by"])
     language = rule.get("language", "cpp")
@@ -89,7 +111,7 @@ Better:
 ```{language}
 {rule["good"]}
 ```
-{situation_sections(situations)}
+{recorded_report(rule)}{situation_sections(situations)}
 ## When it is meant
 
 ```{language}
