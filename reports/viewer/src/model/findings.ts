@@ -27,12 +27,14 @@ export function byRank(processes: Process[]): Process[] {
   return [...processes].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || 0);
 }
 
-function ranksOf(violation: Violation, processes: Process[]): string {
-  if (processes.length < 2 || violation.processes.length === 0) return '';
+// How many ranks these processes are, where the program has ranks and one of them is: a launcher has none.
+export function ranksAmong(pids: Iterable<number>, processes: Process[]): string {
+  const wanted = new Set(pids);
+  if (processes.length < 2 || wanted.size === 0) return '';
   const ranked = processes.filter((process) => process.rank !== undefined);
   const noun = ranked.length > 0 ? 'ranks' : 'processes';
   const among = ranked.length > 0 ? ranked : processes;
-  const seen = among.filter((process) => violation.processes.includes(process.pid)).length;
+  const seen = among.filter(({ pid }) => wanted.has(pid)).length;
   return seen === 0 ? '' : `${grouped(seen)} of ${grouped(among.length)} ${noun}`;
 }
 
@@ -70,7 +72,7 @@ function hides(cause: Violation, symptom: Violation, compared: boolean): boolean
 }
 
 export function findingsOf(violations: Violation[], processes: Process[], compared = false): Findings {
-  const all = violations.map((violation, at): Finding => new Found(violation, at, ranksOf(violation, processes)));
+  const all = violations.map((violation, at): Finding => new Found(violation, at, ranksAmong(violation.processes, processes)));
   const byId = new Map<string, Finding>();
   for (const finding of all) if (!byId.has(finding.violation.id)) byId.set(finding.violation.id, finding);
   let symptoms = 0;

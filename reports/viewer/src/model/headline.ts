@@ -1,6 +1,6 @@
 // The first line of the page and the facts beneath it.
 import type { PageData, Report } from '../data/page_data';
-import type { Findings } from './findings';
+import { ranksAmong, type Findings } from './findings';
 import { baseName, counted, grouped } from './words';
 
 export const verdictWords = { pass: 'Pass', fail: 'Fail', inconclusive: 'Inconclusive' } as const;
@@ -43,7 +43,9 @@ function ranksOf(report: Report): string {
   const { processes } = report.coverage;
   if (processes.length < 2) return '';
   const ranks = processes.filter(({ rank }) => rank !== undefined).length;
-  return ranks === processes.length ? counted(ranks, 'rank') : counted(processes.length, 'process', 'processes');
+  const others = processes.length - ranks;
+  if (ranks === 0) return counted(others, 'process', 'processes');
+  return counted(ranks, 'rank') + (others > 0 ? `, ${counted(others, 'other process', 'other processes')}` : '');
 }
 
 export function checkedText(report: Report): string {
@@ -90,11 +92,8 @@ export interface Figure {
 
 // How many ranks saw any cause.
 function ranksWithCauses(data: PageData, findings: Findings): string {
-  const { processes } = data.report.coverage;
-  if (processes.length < 2) return '';
-  const pids = new Set(findings.causes.flatMap(({ violation }) => violation.processes));
-  const noun = processes.every(({ rank }) => rank !== undefined) ? 'ranks' : 'processes';
-  return `on ${grouped(processes.filter(({ pid }) => pids.has(pid)).length)} of ${grouped(processes.length)} ${noun}`;
+  const among = ranksAmong(findings.causes.flatMap(({ violation }) => violation.processes), data.report.coverage.processes);
+  return among && `on ${among}`;
 }
 
 export function figuresOf(data: PageData, findings: Findings): Figure[] {

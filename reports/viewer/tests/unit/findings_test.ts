@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Process, Violation } from '../../src/data/page_data';
 import { filterFindings, indexFacets } from '../../src/model/facets';
-import { findingsOf } from '../../src/model/findings';
+import { findingsOf, ranksAmong } from '../../src/model/findings';
 import { rowsOf } from '../../src/model/order';
 import { violation } from '../made/report';
 
@@ -23,6 +23,12 @@ test('symptoms hang on their cause, and what cannot be a cause is none', () => {
 test('a cause that is allowed or less grave hides nothing', () => {
   const { causes } = found([{ severity: 'warning' }, { symptom_of: id(1) }, { suppressed: { reason: 'r', origin: 'o' } }, { symptom_of: id(3) }]);
   expect(causes.map(({ violation: one }) => one.id)).toEqual([id(1), id(2), id(4)]);
+});
+
+test('a launcher is none of the ranks', () => {
+  const { rank: _, ...launcher } = { ...ranks[0]!, pid: 9 };
+  expect(ranksAmong([10, 12], [launcher, ...ranks])).toBe('2 of 3 ranks');
+  expect(ranksAmong([9], [launcher, ...ranks])).toBe('');
 });
 
 test('ranks are counted among the ranks, processes among the processes', () => {
