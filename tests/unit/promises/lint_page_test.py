@@ -142,18 +142,20 @@ void f(cudaStream_t s, nvtxDomainHandle_t d) {{
         printed = self.output("lint", "--resource-dir", "nowhere", step, "--", code=2)
         self.assertIn("clang 19's own headers are not in nowhere", printed)
 
-    @promise(PAGE, "Another project's code outside the system and the toolkit: named under `not_checked`.")
+    @promise(PAGE, "Functions of another project, outside the system and the toolkit, without a body in sight: named under `not_checked`.")
+    @promise(PAGE, "what is found there is placed at your call.")
     @promise(HELP, "Judge code below it; default: each file's git repository")
     def test_another_projects_code(self):
-        self.write("theirs/wait.h", f"{CUDA}inline void wait(cudaStream_t s) {{ {WAIT} }}\n")
-        source = f'#include "wait.h"\nvoid step(cudaStream_t s) {{ {BEGIN} wait(s); {END} }}\n'
+        self.write("theirs/wait.h", f"{CUDA}inline void wait(cudaStream_t s) {{ {WAIT} }}\nvoid away(cudaStream_t s);\n")
+        source = f'#include "wait.h"\nvoid step(cudaStream_t s) {{ {BEGIN}\nwait(s);\n{END} }}\n'
         for project in ("mine", "theirs"):
             (self.here / project).mkdir(exist_ok=True)
             subprocess.run(["git", "init", "-q", self.here / project], check=True)
-        self.assertEqual(self.rules(source, name="mine/a.cu", behind=["-Itheirs"]), set())
+        self.assertEqual(self.rules(source, name="mine/a.cu", behind=["-Itheirs"]), {(3, "host-sync")})
+        self.assertEqual(self.rules(source, "--root", ".", name="mine/a.cu", behind=["-Itheirs"]), {(2, "host-sync")})
+        self.assertEqual(self.rules(source.replace("wait(s)", "away(s)"), name="mine/a.cu", behind=["-Itheirs"]), set())
         report = json.loads(self.run_capgate("lint", "--out", "-", "mine/a.cu", "--", "-Itheirs").stdout)
-        self.assertTrue(any("theirs" in text for text in report["coverage"]["not_checked"]), report["coverage"]["not_checked"])
-        self.assertEqual({rule for _, rule in self.rules(source, "--root", ".", name="mine/a.cu", behind=["-Itheirs"])}, {"host-sync"})
+        self.assertTrue(any("away" in text for text in report["coverage"]["not_checked"]), report["coverage"]["not_checked"])
 
     @promise(PAGE, "what cannot be analysed and runs only where a call of CUDA has failed: the capture is lost there.")
     def test_what_only_a_failed_call_leads_to(self):
