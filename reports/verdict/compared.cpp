@@ -14,8 +14,8 @@ namespace capgate::reports {
 namespace {
 
 constexpr uint64_t kFewestSteps = 3;
-constexpr std::array<std::string_view, 4> kAnsweredByVerifying{"stale-argument", "missing-work",
-                                                               "topology-change", "unordered-access"};
+constexpr std::array<std::string_view, 3> kAnsweredByVerifying{"stale-argument", "missing-work",
+                                                               "topology-change"};
 
 constexpr const char* kVerify =
     "call verify_replay in the audited program{} (docs/verify.md), then: capgate audit -- PROGRAM";

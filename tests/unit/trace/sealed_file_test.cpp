@@ -89,9 +89,9 @@ TEST_F(SealedFile, AFrameAtANegativeLine) {
 TEST_F(SealedFile, AnotherVersionSaysWhatToDo) {
   std::string other = bytes;
   other[8] = 9;
-  EXPECT_NE(
-      error_of(other).find("version 9; this capgate reads versions 1 to " + std::to_string(trace::kVersion)),
-      std::string::npos);
+  EXPECT_NE(error_of(other).find("version 9; this capgate reads versions 1 to " +
+                                 std::to_string(seal::kSealVersion)),
+            std::string::npos);
 }
 
 TEST_F(SealedFile, MoreBehindTheEnd) {

@@ -9,7 +9,7 @@
 #include "reports/terminal/gate_lines.h"
 #include "reports/verdict/finish.h"
 #include "reports/verdict/watched.h"
-#include "sample.h"
+#include "tests/unit/reports/sample.h"
 
 namespace capgate::reports {
 namespace {
@@ -108,7 +108,7 @@ TEST(ComparedReplays, TheGateSaysThatItIsTheWeakerForm) {
 }
 
 TEST(ComparedReplays, SurviveTheFile) {
-  const auto again = from_json(to_json(run()));
+  const auto again = from_json(to_json(run()), "report.json");
   ASSERT_TRUE(again) << again.error();
   EXPECT_EQ(again->coverage.replay, run().coverage.replay);
 }
