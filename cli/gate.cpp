@@ -22,8 +22,9 @@ namespace {
 
 struct GateOptions {
   std::string report, baseline, metrics, no_worse_than, owner, until;
+  std::string suppressions;  // is refused
   std::string fail_on = "error";
-  bool allow_eager = false, update_baseline = false;
+  bool allow_eager = false, update_baseline = false, add_nothing = false;
   std::string require;
   std::vector<std::string> buckets;
 };
@@ -70,7 +71,9 @@ Result<reports::Baseline> updated(const GateOptions& options, const reports::Rep
   reports::BaselineEntry fresh;
   fresh.owner = options.owner;
   fresh.until = options.until;
-  const auto update = reports::update_baseline(before.entries, report, fresh);
+  const auto update =
+      reports::update_baseline(before.entries, report, fresh, reports::today(),
+                               options.add_nothing ? reports::Unlisted::leave_out : reports::Unlisted::add);
   if (auto written = write_text(reports::baseline_text(update.entries), options.baseline); !written)
     return Error{written.error()};
   std::fputs(reports::update_line(options.baseline, update).c_str(), words);
@@ -78,6 +81,10 @@ Result<reports::Baseline> updated(const GateOptions& options, const reports::Rep
 }
 
 Result<int> run(const GateOptions& options) {
+  if (!options.suppressions.empty())
+    return Error{
+        "--suppressions: is for what makes the report: capgate audit, collect or lint --suppressions FILE; "
+        "gate takes faults to fix later as --baseline FILE"};
   auto read = reports::read_report(options.report);
   if (!read) return Error{read.error()};
   reports::Report& report = read->report;
@@ -127,9 +134,16 @@ void add_baseline(CLI::App& command, GateOptions& options) {
                      .add_flag("--update-baseline", options.update_baseline,
                                "Rewrite the baseline file to hold exactly the findings of REPORT")
                      ->needs(baseline);
+  auto* add_nothing =
+      command
+          .add_flag("--add-nothing", options.add_nothing,
+                    "With --update-baseline: drop what is gone and, with --until, extend what has ended; "
+                    "accept no other finding")
+          ->needs(update);
   command.add_option("--owner", options.owner, "With --update-baseline: who owns the faults that are added")
       ->type_name("NAME")
       ->needs(update)
+      ->excludes(add_nothing)
       ->check(reports::wrong_owner, "");
   command
       .add_option("--until", options.until,
@@ -160,6 +174,7 @@ void register_gate(CLI::App& app, int& exit_code) {
       ->add_option("--metrics", options->metrics,
                    "Write the report's numbers to this file, one flat JSON object; - is standard output")
       ->type_name("FILE");
+  command->add_option("--suppressions", options->suppressions)->group("");  // somebody looks for it here
   add_fail_on(*command, options->fail_on);
   command->add_flag("--allow-eager", options->allow_eager,
                     "Pass on a marked step that ran eagerly, although no graph was ever captured");

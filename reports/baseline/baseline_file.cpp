@@ -140,6 +140,7 @@ Result<std::vector<BaselineEntry>> parse_baseline(std::string_view text, std::st
     BaselineEntry entry;
     if (auto wrong = parse_line(line, entry); !wrong.empty()) return bad(wrong);
     if (!ids.insert(entry.id).second) return bad("the id " + entry.id + " has a line above");
+    entry.line = number;
     entries.push_back(std::move(entry));
   }
   return entries;

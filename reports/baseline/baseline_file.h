@@ -25,6 +25,7 @@ struct BaselineEntry {
   std::string owner;           // one word; empty: nobody's
   std::string until;           // the last day on which the entry holds, "2027-01-31"; empty: it has no end
   std::string remark;
+  size_t line = 0;  // where the file has it; 0: in no file
 };
 
 // Never crashes, whatever the text. A bad line is an error that starts with source_name:line.
@@ -57,14 +58,19 @@ struct BaselineUpdate {
   std::vector<BaselineEntry> entries;
   size_t kept = 0, added = 0, dropped = 0;
   size_t extended = 0;  // of those that are kept: they had ended, and have a new end
+  size_t left_out = 0;  // causes that no entry names and that were not to be added
   // Entries whose fault the report does not show and that stay all the same: it is inconclusive, so that the
   // fault may be there.
   size_t unseen = 0;
 };
 
+// What becomes of faults that no entry names.
+enum class Unlisted { add, leave_out };
+
 // An entry whose fault is still there keeps its owner, its end and its remark. `fresh`: owner and end of what
 // is added; an entry that ended before `day` takes the end, too, since its fault counts as new.
 BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
-                               const BaselineEntry& fresh, const std::string& day = today());
+                               const BaselineEntry& fresh, const std::string& day = today(),
+                               Unlisted unlisted = Unlisted::add);
 
 }  // namespace capgate::reports

@@ -24,6 +24,11 @@ std::set<std::string_view> mark(Report& report, const Report& baseline) {
     const bool is_known = before && !before->suppressed && before->severity <= violation.severity;
     violation.baseline = is_known ? BaselineState::known : BaselineState::new_since;
   }
+  // A symptom goes away with its cause: who accepts the cause accepts it.
+  const Causes causes(report);
+  for (Violation& violation : report.violations)
+    if (const Violation* cause = causes.cause_of(violation); cause && cause->baseline == BaselineState::known)
+      violation.baseline = BaselineState::known;
   return present;
 }
 
@@ -77,7 +82,7 @@ BaselineComparison compare_with_baseline(Report& report, const Report& baseline,
     if (gone(violation) && !(cause && gone(*cause))) comparison.stale.push_back(&violation);
   }
   comparison.fixed = comparison.stale.size();
-  report.compared.emplace();  // from here on, a symptom counts with its cause only where both are as new
+  report.compared.emplace();  // from here on its violations are new or known
   count(report, comparison);
   report.compared = static_cast<const Compared&>(comparison);
   put_new_first(report);

@@ -14,8 +14,8 @@ struct BaselineComparison : Compared {
 };
 
 // Makes of a report what `gate --baseline` judges: each violation is marked `new` or `known`, as pairs.h has
-// it; what is new stands first; only a new error makes the verdict a fail. `file`: the baseline's, as the
-// user named it. `stale` points into `baseline`.
+// it, and a symptom of a known cause as `known`; what is new stands first; only a new error makes the verdict
+// a fail. `file`: the baseline's, as the user named it. `stale` points into `baseline`.
 BaselineComparison compare_with_baseline(Report& report, const Report& baseline,
                                          const std::string& file = "");
 

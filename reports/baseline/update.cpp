@@ -2,20 +2,28 @@
 #include "reports/baseline/pairs.h"
 #include "reports/identity/fingerprint.h"
 #include "reports/identity/function_key.h"
+#include "reports/verdict/causes.h"
 
 namespace capgate::reports {
 
 BaselineUpdate update_baseline(const std::vector<BaselineEntry>& before, const Report& report,
-                               const BaselineEntry& fresh, const std::string& day) {
+                               const BaselineEntry& fresh, const std::string& day, Unlisted unlisted) {
   std::vector<Violation> known;
   known.reserve(before.size());
   for (const BaselineEntry& entry : before) known.push_back(fault_of(entry));
   const auto pairs = pair_faults(report.violations, known);
+  const Causes causes(report);
   std::vector<bool> kept(before.size(), false);
   BaselineUpdate out;
   for (size_t i = 0; i < pairs.size(); ++i) {
     const Violation& fault = report.violations[i];
     if (fault.suppressed || fault.severity == Severity::note) continue;
+    // The line of its cause covers a symptom.
+    if (!pairs[i] && causes.cause_of(fault)) continue;
+    if (!pairs[i] && unlisted == Unlisted::leave_out) {
+      ++out.left_out;
+      continue;
+    }
     BaselineEntry entry = pairs[i] ? before[*pairs[i]] : fresh;
     ++(pairs[i] ? out.kept : out.added);
     if (pairs[i]) kept[*pairs[i]] = true;

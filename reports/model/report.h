@@ -281,8 +281,7 @@ struct Summary {
   std::map<std::string, uint64_t> by_rule;
 };
 
-// What the comparison with a baseline came to (baseline/compare.h). Causes are counted; a symptom only where
-// its cause is not as new, or as old, as itself.
+// What the comparison with a baseline came to (baseline/compare.h). Causes are counted.
 struct Compared {
   std::string file;  // the baseline, as the user named it
   uint64_t new_errors = 0, known_errors = 0, new_warnings = 0, known_warnings = 0;

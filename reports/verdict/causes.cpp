@@ -70,7 +70,7 @@ class Chains {
 
 }  // namespace
 
-Causes::Causes(const Report& report) : compared_(report.compared.has_value()) {
+Causes::Causes(const Report& report) {
   for (const auto& violation : report.violations) by_id_.emplace(violation.id, &violation);
   for (const auto& violation : report.violations)
     if (const Violation* cause = cause_of(violation)) symptoms_[cause].push_back(&violation);
@@ -80,7 +80,6 @@ const Violation* Causes::cause_of(const Violation& violation) const {
   if (!violation.symptom_of) return nullptr;
   const auto at = by_id_.find(*violation.symptom_of);
   if (at == by_id_.end() || at->second->symptom_of) return nullptr;
-  if (compared_ && at->second->baseline != violation.baseline) return nullptr;
   return may_be_named_by(*at->second, violation) ? at->second : nullptr;
 }
 

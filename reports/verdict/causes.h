@@ -19,8 +19,7 @@ class Causes {
   explicit Causes(const Report& report);
 
   // The violation that this one follows from; null when it counts by itself. A suppressed cause hides
-  // nothing, nor does one that is less grave, nor one that is itself a symptom, nor one that a baseline knows
-  // if it does not know the symptom, or the reverse.
+  // nothing, nor does one that is less grave, nor one that is itself a symptom.
   const Violation* cause_of(const Violation& violation) const;
 
   // In the order of the report.
@@ -35,7 +34,6 @@ class Causes {
   double weight_per_step(const Violation& cause) const;
 
  private:
-  bool compared_;
   std::map<std::string_view, const Violation*> by_id_;
   std::map<const Violation*, std::vector<const Violation*>> symptoms_;
 };

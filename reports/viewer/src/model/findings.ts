@@ -64,21 +64,19 @@ export function isOpen(violation: Violation): boolean {
 
 const gravity = { error: 2, warning: 1, note: 0 };
 
-// As reports/verdict/causes.cpp counts: a cause that is allowed or less grave hides nothing, nor does one that is itself a symptom,
-// nor, beside a baseline, one that is not as new, or as old, as the symptom.
-function hides(cause: Violation, symptom: Violation, compared: boolean): boolean {
-  if (compared && cause.baseline !== symptom.baseline) return false;
+// As reports/verdict/causes.cpp counts: a cause that is allowed or less grave hides nothing, nor does one that is itself a symptom.
+function hides(cause: Violation, symptom: Violation): boolean {
   return cause.symptom_of === undefined && cause.suppressed === null && symptom.suppressed === null && gravity[cause.severity] >= gravity[symptom.severity];
 }
 
-export function findingsOf(violations: Violation[], processes: Process[], compared = false): Findings {
+export function findingsOf(violations: Violation[], processes: Process[]): Findings {
   const all = violations.map((violation, at): Finding => new Found(violation, at, ranksAmong(violation.processes, processes)));
   const byId = new Map<string, Finding>();
   for (const finding of all) if (!byId.has(finding.violation.id)) byId.set(finding.violation.id, finding);
   let symptoms = 0;
   for (const finding of all) {
     const cause = finding.violation.symptom_of === undefined ? undefined : byId.get(finding.violation.symptom_of);
-    if (!cause || cause === finding || !hides(cause.violation, finding.violation, compared)) continue;
+    if (!cause || cause === finding || !hides(cause.violation, finding.violation)) continue;
     finding.cause = cause;
     cause.symptoms.push(finding);
     ++symptoms;
@@ -88,7 +86,7 @@ export function findingsOf(violations: Violation[], processes: Process[], compar
 }
 
 export function findingsOfPage(data: PageData): Findings {
-  const findings = findingsOf(data.report.violations, data.report.coverage.processes, data.baseline !== null);
+  const findings = findingsOf(data.report.violations, data.report.coverage.processes);
   // The verdict's own first cause, so that the page and its headline speak of one thing.
   const first = findings.causes.findIndex(({ violation }) => violation.id === data.claims.first);
   if (first > 0) findings.causes.unshift(...findings.causes.splice(first, 1));

@@ -126,9 +126,11 @@ class GateCommand(unittest.TestCase):
         self.write("known.txt", self.known().replace("9999-12-31", "2001-02-03"))
         out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", code=1).stdout
         self.assertIn(
-            "ended in known.txt, so no longer known; to extend: capgate gate --baseline known.txt --update-baseline --until DATE ", out
+            "ended in known.txt, so no longer known; to extend: "
+            "capgate gate --baseline known.txt --update-baseline --add-nothing --until DATE ",
+            out,
         )
-        self.assertIn("(until 2001-02-03, owner moe)", out)
+        self.assertIn("(known.txt:4, until 2001-02-03, owner moe)", out)
         # An update by itself gives nobody more time; a new end does.
         self.run_capgate("gate", self.failed, "--baseline", "known.txt", "--update-baseline", code=1)
         self.assertIn("until=2001-02-03", (self.here / "known.txt").read_text(encoding="utf-8"))
@@ -136,6 +138,28 @@ class GateCommand(unittest.TestCase):
         self.assertIn("known.txt: 2 faults kept (2 extended), 0 added, 0 dropped\n", out)
         text = (self.here / "known.txt").read_text(encoding="utf-8")
         self.assertEqual(text.count(" owner=moe until=9999-01-01\n"), 2, text)
+
+    def test_no_hint_of_the_gate_accepts_what_is_new(self):
+        """Of two faults one has ended, one has no line, and a third line's fault is gone."""
+        lines = self.known().splitlines(keepends=True)
+        head, sync = [line for line in lines if line.startswith("#")], next(line for line in lines if " host-sync " in line)
+        gone = sync.replace(sync.split("[")[1][:16], "0123456789abcdef").replace(" in ", " in other_")
+        self.write("known.txt", "".join([*head, sync.replace("9999-12-31", "2001-02-03"), gone]))
+        out = self.run_capgate("gate", self.failed, "--baseline", "known.txt", code=1).stdout
+        hints = [line.split(": ", 1)[1].split() for line in out.splitlines() if "--update-baseline" in line]
+        self.assertEqual(len(hints), 2, out)
+        for hint in hints:
+            words = ["9999-01-01" if word == "DATE" else word for word in hint]
+            self.assertEqual(words.pop(0), "capgate")
+            out = self.run_capgate(*words, code=1).stdout
+            text = (self.here / "known.txt").read_text(encoding="utf-8")
+            self.assertNotIn("pageable-copy", text)
+            self.assertIn("  1 fault of the report is not in it; without --add-nothing the update accepts it\n", out)
+        self.assertEqual([line for line in text.splitlines() if not line.startswith("#")], [sync.strip().replace("12-31", "01-01")])
+
+    def test_suppressions_go_to_what_makes_the_report(self):
+        said = self.refused("gate", self.failed, "--suppressions", "known.supp")
+        self.assertIn("--suppressions: is for what makes the report: capgate audit, collect or lint --suppressions FILE", said)
 
     def test_an_end_in_the_past_is_refused(self):
         said = self.refused("gate", self.failed, "--baseline", "k.txt", "--update-baseline", "--until", "2001-02-03")

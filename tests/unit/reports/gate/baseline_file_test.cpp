@@ -177,6 +177,42 @@ TEST(BaselineUpdate, AnEntryThatHasEndedTakesANewEnd) {
   }
 }
 
+// A hint names this update: it must not accept what came since.
+TEST(BaselineUpdate, ThatAddsNothingExtendsAndDropsAndNamesWhatItLeavesOut) {
+  const Violation held = violation("host-sync", "a.cpp", 12, "f", "c");
+  auto entries = update_baseline({}, filed({held, violation("host-poll", "b.cpp", 1, "g")}), {}).entries;
+  ASSERT_EQ(entries.size(), 2u);
+  for (auto& entry : entries) entry.until = "2026-05-31";
+  const Report report = filed({held, violation("host-poll", "c.cpp", 1, "h")});
+  BaselineEntry fresh;
+  fresh.until = "2027-01-31";
+  const auto update = update_baseline(entries, report, fresh, "2026-06-01", Unlisted::leave_out);
+  ASSERT_EQ(update.entries.size(), 1u);
+  EXPECT_EQ(update.entries[0].file, "a.cpp");
+  EXPECT_EQ(update.entries[0].until, "2027-01-31");
+  EXPECT_EQ(update.extended, 1u);
+  EXPECT_EQ(update.added, 0u);
+  EXPECT_EQ(update.dropped, 1u);
+  EXPECT_EQ(update.left_out, 1u);
+}
+
+// The line of a cause covers its symptoms; lines that an older capgate wrote for them stay.
+TEST(BaselineUpdate, WritesCausesAndKeepsOldLinesOfSymptoms) {
+  Violation wait = violation("host-sync", "a.cpp", 12, "f", "c"),
+            branch = violation("host-branch", "a.cpp", 14, "f");
+  const Report apart = filed({wait, branch});
+  const auto old = update_baseline({}, apart, {}).entries;
+  ASSERT_EQ(old.size(), 2u);
+  wait.id = "#0";
+  branch.symptom_of = "#0";
+  const Report report = filed({wait, branch});
+  const auto fresh = update_baseline({}, report, {});
+  ASSERT_EQ(fresh.entries.size(), 1u);
+  EXPECT_EQ(fresh.entries[0].rule, "host-sync");
+  EXPECT_EQ(fresh.added, 1u);
+  EXPECT_EQ(lines(update_baseline(old, report, {}).entries), lines(old));
+}
+
 // What an incomplete run does not show may be there all the same.
 TEST(BaselineUpdate, AnInconclusiveReportDropsNothing) {
   const Report before = filed({violation("host-sync", "a.cpp", 12, "f", "c")});
