@@ -28,9 +28,9 @@ std::string to_gcc(const Report& report) {
   for (const auto& open : formats::open_faults(report)) {
     const Violation* fault = open.fault;
     const std::string at = where(fault->location);
-    out +=
-        fmt::format("{}: {}: {}{} [{}]\n", at, name(fault->severity), report.knows(*fault) ? "known: " : "",
-                    printable(formats::message_of(open)), printable(fault->rule));
+    out += fmt::format("{}: {}: {}{} [{}]\n", at, report.knows(*fault) ? "note" : name(fault->severity),
+                       report.knows(*fault) ? "known: " : "", printable(formats::message_of(open)),
+                       printable(fault->rule));
     for (const auto& step : fault->flow)
       out += fmt::format("{}:{}: note: {}\n", printable(formats::path_of(step.file)), step.line,
                          printable(formats::cut(step.message)));

@@ -29,9 +29,9 @@ std::string escaped(std::string_view text, bool property) {
   return out;
 }
 
-// A fault that the baseline knows fails nothing.
-std::string_view command(Severity severity, bool known) {
-  if (known) return "notice";
+// A fault that the baseline knows fails nothing, and a symptom goes away with its cause.
+std::string_view command(Severity severity, bool aside) {
+  if (aside) return "notice";
   if (severity == Severity::error) return "error";
   return severity == Severity::warning ? "warning" : "notice";
 }
@@ -47,7 +47,7 @@ std::string annotation(const formats::OpenFault& open, bool known) {
     properties += ",";
   }
   const std::string fix = fault.hint.empty() ? "" : "%0AFix: " + escaped(formats::cut(fault.hint), false);
-  return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity, known), properties,
+  return fmt::format("::{} {}title={}::{}{}\n", command(fault.severity, known || open.cause), properties,
                      escaped("capgate " + fault.rule + (known ? " (known)" : ""), true),
                      escaped(formats::message_of(open), false), fix);
 }

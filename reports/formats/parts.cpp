@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "reports/terminal/parts.h"
 #include "reports/terminal/terminal.h"
@@ -16,7 +17,11 @@ std::vector<OpenFault> all_faults(const Report& report) {
   std::vector<OpenFault> all;
   all.reserve(report.violations.size());
   for (const auto& violation : report.violations) all.push_back({&violation, causes.cause_of(violation)});
-  std::stable_partition(all.begin(), all.end(), [](const OpenFault& one) { return !one.cause; });
+  const auto rank = [&](const OpenFault& one) {
+    return std::pair(report.knows(one.cause ? *one.cause : *one.fault), one.cause != nullptr);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const OpenFault& a, const OpenFault& b) { return rank(a) < rank(b); });
   return all;
 }
 

@@ -10,7 +10,8 @@
 namespace capgate::reports::formats {
 
 // What is not suppressed: causes in the report's order, which is that of importance, then their symptoms. A
-// reader that shows ten of them shows ten things to change.
+// reader that shows ten of them shows ten things to change. What a baseline knows comes behind all that is
+// new.
 struct OpenFault {
   const Violation* fault;
   const Violation* cause;  // null: it counts by itself

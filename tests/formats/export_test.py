@@ -258,7 +258,8 @@ class Export(unittest.TestCase):
         self.assertEqual(text.count("| error, known | "), 5)
         first, *rest = self.export(FAULTY, "gcc", "--baseline", known.name).splitlines()
         self.assertTrue(first.startswith("transformers/masking_utils.py:604: error: the host "), first)
-        self.assertEqual(sum(": error: known: " in one for one in rest), 5)
+        self.assertEqual(sum(": note: known: " in one for one in rest), 5)
+        self.assertFalse(any(": error: " in one for one in rest), rest)
         root = xml.etree.ElementTree.fromstring(self.export(FAULTY, "junit", "--baseline", known.name))
         self.assertEqual(root.attrib["failures"], "2")
         failures = {case.attrib["name"]: case.find("failure") for case in root.iter("testcase")}
@@ -266,6 +267,11 @@ class Export(unittest.TestCase):
         self.assertIn(line, failures["verdict"].text)
         log = json.loads(self.export(FAULTY, "sarif", "--baseline", known.name))
         self.assertEqual([one["baselineState"] for one in log["runs"][0]["results"]], ["new"] + ["unchanged"] * 5)
+
+    def test_nothing_known_is_between_a_new_cause_and_its_symptoms(self):
+        done = self.commands(self.export(FAULTY, "github", "--baseline", self.baseline_of("masking_utils.py").name))
+        self.assertEqual([one[0] for one in done], ["error"] + ["notice"] * 5)
+        self.assertEqual([one[1]["title"] for one in done], ["capgate host-sync"] * 5 + ["capgate host-sync (known)"])
 
     def test_where_all_is_known_no_format_fails(self):
         known = self.baseline_of("transformers/")
@@ -284,7 +290,7 @@ class Export(unittest.TestCase):
         report = json.loads(FAULTY.read_text(encoding="utf-8"))
         for violation in report["violations"]:
             violation["baseline"] = "known"
-        self.assertEqual([one[0] for one in self.commands(self.export(report, "github"))], ["error"] * 6)
+        self.assertEqual([one[0] for one in self.commands(self.export(report, "github"))], ["error"] * 2 + ["notice"] * 4)
         self.assertEqual(xml.etree.ElementTree.fromstring(self.export(report, "junit")).attrib["failures"], "2")
 
     # What a report's names may do
@@ -337,7 +343,7 @@ class Export(unittest.TestCase):
         report = json.loads(FAULTY.read_text(encoding="utf-8"))
         self.assertEqual(report["summary"]["symptoms"], 4)
         for (command, properties, message), violation in zip(done, by_cause(report), strict=True):
-            self.assertEqual(command, "error")
+            self.assertEqual(command, "notice" if "symptom_of" in violation else "error")
             self.assertEqual(properties["file"], violation["location"]["file"])
             self.assertEqual(properties["line"], str(violation["location"]["line"]))
             self.assertIn(violation["message"], message)
