@@ -16,8 +16,7 @@ void add_regions(CLI::App& command, std::vector<std::string>& regions) {
 
 void add_region_functions(CLI::App& command, std::vector<std::string>& functions) {
   command
-      .add_option("--region-fn", functions,
-                  "A Python function that is a step, MODULE:CLASS.NAME; repeatable")
+      .add_option("--region-fn", functions, "A Python function that is a step, MODULE:CLASS.NAME; repeatable")
       ->type_name("FUNCTION")
       ->allow_extra_args(false)
       ->check(check_region_function, "");

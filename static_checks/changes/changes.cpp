@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "static_checks/changes/git.h"
 #include "static_checks/commands/files.h"
 #include "static_checks/commands/shell_words.h"
-#include "static_checks/changes/git.h"
 
 namespace capgate::lint {
 namespace {
