@@ -15,7 +15,7 @@ struct Answered {
 struct Question {
   std::vector<std::string> words;
   unsigned seconds = 60;     // after which it is killed
-  std::string folder = "";   // to run in; empty: this one
+  std::string folder = {};   // to run in; empty: this one
   bool with_errors = false;  // its standard error belongs to the answer
 };
 

@@ -21,7 +21,7 @@ struct NodeParam {
 inline size_t index_in(const std::vector<OnThread<GraphNodeRecord>>& list, const GraphNodeRecord& node) {
   // The record is the first member of what the list holds.
   const auto* element = reinterpret_cast<const OnThread<GraphNodeRecord>*>(&node);
-  const std::less<const OnThread<GraphNodeRecord>*> before;
+  const std::less<> before;
   const bool inside = !before(element, list.data()) && before(element, list.data() + list.size());
   return inside ? static_cast<size_t>(element - list.data()) : list.size();
 }

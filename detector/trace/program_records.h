@@ -26,11 +26,11 @@ struct RegionRecord {
 
 enum class MarkOp : uint16_t {
   bucket_push = 1,
-  bucket_pop,
-  allow_begin,
-  allow_end,
-  break_begin,
-  break_end,
+  bucket_pop = 2,
+  allow_begin = 3,
+  allow_end = 4,
+  break_begin = 5,
+  break_end = 6,
   detach = 8  // 7 was never written
 };
 

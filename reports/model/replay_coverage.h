@@ -44,6 +44,8 @@ struct ReplayCoverage {
   uint64_t graphs = 0, launches = 0;  // whose contents are known, and the launches of those
   MemoryWatched memory_watched = MemoryWatched::no;
   std::vector<std::string> allocators_not_seen;  // whose blocks nobody saw: "CuPy", "PyTorch"; in order
+  // GCC asks for an initializer where only the first members are given.
+  // NOLINTBEGIN(readability-redundant-member-init)
   // Of runs with a verification; other runs say nothing here.
   std::vector<VerifiedReplay> verified = {};
   std::vector<UnverifiedReplay> not_verified = {};
@@ -51,6 +53,7 @@ struct ReplayCoverage {
   // Of runs whose eager steps were recorded.
   std::vector<ComparedReplay> compared = {};
   std::vector<UncomparedReplay> not_compared = {};
+  // NOLINTEND(readability-redundant-member-init)
   bool operator==(const ReplayCoverage&) const = default;
 };
 

@@ -120,10 +120,11 @@ std::vector<Reason> unanswered_differences(const Report& report) {
                        kAnsweredByVerifying.end();
     if (!asked || violation.suppressed || violation.severity != Severity::warning) continue;
     const auto bucket = violation.details.find("bucket");
-    const std::string graph = bucket != violation.details.end()
-                                  ? fmt::format(" for bucket \"{}\"", bucket->second)
-                              : violation.capture ? " for the graph of capture " + *violation.capture
-                                                  : " once it captures the step";
+    std::string graph = " once it captures the step";
+    if (bucket != violation.details.end())
+      graph = fmt::format(" for bucket \"{}\"", bucket->second);
+    else if (violation.capture)
+      graph = " for the graph of capture " + *violation.capture;
     const std::string text =
         fmt::format("{}: nothing shows that replays are right all the same{}", violation.rule,
                     bucket != violation.details.end() ? fmt::format(" (bucket \"{}\")", bucket->second) : "");

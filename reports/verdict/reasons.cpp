@@ -59,7 +59,10 @@ void add_end_of_program(Report& report, const Reason& own) {
   if (!failed) std::erase(reasons, beside);
   for (const Reason& known : reasons)
     if (known == own || known == after || known == beside) return;
-  reasons.push_back(follows ? after : failed ? beside : own);
+  if (follows)
+    reasons.push_back(after);
+  else
+    reasons.push_back(failed ? beside : own);
 }
 
 }  // namespace
@@ -113,12 +116,11 @@ std::optional<Reason> missing_proof(const Report& report) {
   if (coverage.captures_failed > 0)
     return Reason{"a capture failed, none completed, and no marked region was seen twice",
                   what_was_not_proved(report).command};
-  const bool judged = coverage.captures_empty > 0 || !report.violations.empty();
+  const char* what =
+      report.violations.empty() ? "nothing was judged: no capture completed" : "no capture completed";
+  if (coverage.captures_empty > 0) what = "no capture completed with work in it";
   return Reason{
-      fmt::format("{}, and no marked region was seen twice",
-                  coverage.captures_empty > 0 ? "no capture completed with work in it"
-                  : judged                    ? "no capture completed"
-                                              : "nothing was judged: no capture completed"),
+      fmt::format("{}, and no marked region was seen twice", what),
       coverage.captures_empty > 0
           ? what_was_not_proved(report).command
           : "capgate audit --region 'STEP*' -- PROGRAM, where STEP is the NVTX range around the step"};

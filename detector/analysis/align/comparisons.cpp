@@ -89,7 +89,7 @@ class Comparer {
 
  private:
   // Of an executable that was launched and holds the work of one capture, as it was instantiated.
-  int32_t only_capture(const Executable& exec) const {
+  static int32_t only_capture(const Executable& exec) {
     if (exec.launches.empty() || exec.versions.size() != 1 || exec.versions.front().captures.size() != 1)
       return kNone;
     return exec.versions.front().captures.front();
@@ -147,7 +147,7 @@ class Comparer {
   }
 
   // Another batch size changes most kernels at once; a value that goes stale changes those that are given it.
-  bool is_of_another_shape(const AlignedStep& aligned, const Comparison& one) const {
+  static bool is_of_another_shape(const AlignedStep& aligned, const Comparison& one) {
     constexpr size_t kFewKernels = 4;
     size_t kernels = 0, other = 0;
     for (size_t i = 0; i < one.nodes.size(); ++i) {

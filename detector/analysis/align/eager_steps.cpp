@@ -42,8 +42,8 @@ bool is_a_verifications_own(const std::vector<Verification>& verifications, cons
                          [](uint64_t at, const VerifiedStep& step) { return at < step.load_seq; });
     if (after == of.steps.begin()) return true;
     const VerifiedStep& step = *std::prev(after);
-    return !(step.replay && step.launch_seq != 0 && seq > step.launch_seq &&
-             (step.read_seq == 0 || seq < step.read_seq));
+    return !step.replay || step.launch_seq == 0 || seq <= step.launch_seq ||
+           (step.read_seq != 0 && seq >= step.read_seq);
   }
   return false;
 }

@@ -97,7 +97,10 @@ class Matcher {
       for (size_t i = 0; i < rows; ++i) take(from.first + i, from.second + i);
       return;
     }
-    if ((rows + 1) * (columns + 1) > kMostCells) return in_sequence(from, to);
+    if ((rows + 1) * (columns + 1) > kMostCells) {
+      in_sequence(from, to);
+      return;
+    }
     // best[i][j]: of what lies behind i and j.
     std::vector<int32_t> best((rows + 1) * (columns + 1), 0);
     const auto at = [&](size_t i, size_t j) -> int32_t& { return best[i * (columns + 1) + j]; };

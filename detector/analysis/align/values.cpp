@@ -62,9 +62,11 @@ class Comparing {
   // Of a node, or of the call that stands for one.
   std::vector<Field> fields_of_work(const Work& work) const {
     if (work.record && work.record->kind == trace::kKernelNode) return fields_of(trace_, *work.record);
-    const uint64_t bytes = work.record ? work.record->bytes
-                           : work.call ? timeline_.call(*work.call).r.bytes
-                                       : 0;
+    uint64_t bytes = 0;
+    if (work.record)
+      bytes = work.record->bytes;
+    else if (work.call)
+      bytes = timeline_.call(*work.call).r.bytes;
     if (bytes == 0) return {};
     return {{FieldKind::bytes, 0, 0, 8, bytes, "", true}};
   }

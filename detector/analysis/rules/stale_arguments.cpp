@@ -17,11 +17,11 @@ using reports::Severity;
 std::string values_text(const std::vector<Field>& values) {
   constexpr size_t kNamed = 3;
   std::string out;
-  for (size_t i = 0; i < std::min(values.size(), kNamed); ++i)
-    out += (i == 0                                              ? ""
-            : i + 1 == values.size() && values.size() <= kNamed ? " and "
-                                                                : ", ") +
-           value_text(values[i]);
+  for (size_t i = 0; i < std::min(values.size(), kNamed); ++i) {
+    const bool last = i + 1 == values.size() && values.size() <= kNamed;
+    if (i > 0) out += last ? " and " : ", ";
+    out += value_text(values[i]);
+  }
   return values.size() > kNamed ? out + fmt::format(" and {} more", values.size() - kNamed) : out;
 }
 
@@ -74,9 +74,8 @@ void judge_stale_arguments(Judge& judge, const WorkKeys& keys, const Comparison&
     if (of.capture != kNone) details["bits in the graph"] = bits_text(stale.field);
     details["in eager steps"] = values_text(stale.eager);
     details["bits in the last step"] = bits_text(stale.eager.back());
-    details["seen in"] = of.capture == kNone ? "marked steps without a graph"
-                         : stale.of          ? "a verification"
-                                             : "marked steps";
+    details["seen in"] = stale.of ? "a verification" : "marked steps";
+    if (of.capture == kNone) details["seen in"] = "marked steps without a graph";
     judge.report(finding);
   }
 }
@@ -86,6 +85,7 @@ namespace {
 // "0, 64 and 128 bytes"
 std::string offsets_text(const std::vector<uint64_t>& offsets) {
   std::vector<Field> fields;
+  fields.reserve(offsets.size());
   for (const uint64_t offset : offsets) fields.push_back({FieldKind::bytes, 0, 0, 8, offset, "", true});
   return values_text(fields) + " bytes";
 }
