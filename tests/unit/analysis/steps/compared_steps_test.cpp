@@ -87,7 +87,7 @@ TEST_F(ComparedSteps, APositionThatTheGraphKeepsIsNamedWhereItIsPassed) {
       "and 2");
   EXPECT_EQ(found.details.at("bits in the graph"), "0x00000003");
   EXPECT_EQ(found.details.at("bits in the last step"), "0x00000002");
-  EXPECT_EQ(found.situation, "stale-argument.other");
+  EXPECT_EQ(found.situation, "stale-argument.scalar");
   EXPECT_EQ(found.phase, reports::Phase::replay);
   EXPECT_EQ(found.capture, "100:1");
   EXPECT_EQ(roles(found), (std::vector<std::string>{"call", "captured"}));
